@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The result of one run, and its JSON file (perf-relax-result(5)). Everything that a command measures goes through here to report.c
+ * and to the file; whatever is not in here does not exist for `report` and `diff`.
+ */
+#ifndef PERF_RELAX_RESULT_H
+#define PERF_RELAX_RESULT_H
+
+#include <stdint.h>
+
+#include "util.h"
+#include "verdict.h"
+
+#define RESULT_VERSION 1	/* readers refuse higher ones by name and accept unknown members */
+
+/* Flags of one trial (one run of one arm). */
+#define TRIAL_MIGRATED		(1u << 0)	/* changed CPU */
+#define TRIAL_DESCHEDULED	(1u << 1)	/* involuntary context switch */
+#define TRIAL_STOLEN		(1u << 2)	/* hypervisor steal time grew */
+#define TRIAL_SCALED		(1u << 3)	/* counters were multiplexed */
+#define TRIAL_FAILED		(1u << 4)	/* not used in any summary */
+
+/* The closed list of warnings: X(ident, "id", "what happened, printf-free", "what to do") lives in result.c. */
+#define RESULT_WARNINGS(X) \
+	X(READ_OVERHEAD, "read-overhead", "reading the meters takes more than 1 % of a block", "use fewer events or longer blocks") \
+	X(CLOCKSOURCE, "clocksource", "the kernel's clock source is not the architecture's counter", "read ns, not ticks, and expect coarser times") \
+	X(INTERFERENCE, "interference", "more than 10 % of the trials were interrupted", "use an idle or isolated CPU (-C)") \
+	X(FREQUENCY, "frequency", "the core's clock changed by more than 5 % during the run", "fix the frequency, or trust ratios rather than values") \
+	X(NO_WARMUP, "not-settled", "the clock frequency did not settle before the first round", "run again on a quieter machine") \
+	X(HYPERVISOR, "hypervisor", "a hypervisor is present: pause may exit to it, cli and sti may be paravirtual calls", "repeat on the bare machine before you conclude") \
+	X(NULL_DIFFERS, "null-differs", "two arms of the same bytes were told apart: the run's error is larger than it promises", "distrust verdicts of this run; run again") \
+	X(MULTIPLEXED, "multiplexed", "counters shared the hardware and were scaled", "ask for fewer events at a time") \
+	X(IMPLAUSIBLE, "implausible", "a counter read 0 or less than the work can take", "do not use it; check the event's encoding") \
+	X(BIMODAL, "bimodal", "values fall into two groups", "look at the distribution before you use one number") \
+	X(OVERSUBSCRIBED, "oversubscribed", "more threads than CPUs: a waiter can wait for a whole time slice", "use fewer threads or more CPUs") \
+	X(TICKS_UNUSABLE, "ticks-unusable", "the architecture's counter failed its check and is not used", "see `perf relax check`") \
+	X(PARTIAL, "partial", "the run ended before its plan was done", "run again; verdicts use what there is") \
+	X(OFF_CPU, "off-cpu", "most of the time was not spent on a CPU", "compare user and system time as well as wall time") \
+	X(FAILED_TRIALS, "failed-trials", "some trials failed and are not used", "see their messages")
+
+enum result_warning {
+#define X(ident, id, what, advice) WARN_##ident,
+	RESULT_WARNINGS(X)
+#undef X
+	RESULT_WARNING_COUNT
+};
+
+struct result_arm {
+	char *name;
+	char *kind;		/* "hint", "atomic", "command", ... */
+	char *bytes;		/* "f3 90", NULL: not a probe */
+	char *text;		/* instruction(s) as decoded, or the command line; may be NULL */
+	char *setup;		/* may be NULL */
+	char *absent;		/* why it was not measured, NULL: it was */
+	int twin_of;		/* index of an arm with equal bytes, -1: none */
+};
+
+struct result_metric {
+	char *name;		/* "ns", "ticks", "cycles", "instructions", "wall", ... */
+	char *unit;		/* "ns/op", "ticks/op", ... */
+	enum better better;
+	bool estimated;		/* cycles~ */
+	bool headline;		/* named before the run */
+};
+
+struct result_pair {		/* ordered key and value; value NULL: why says why not */
+	char *key, *value, *why;
+};
+
+struct result_condition {
+	char *name;		/* "threads=2 place=core", or "" for the only one */
+	struct result_pair *pair;
+	size_t npair;
+};
+
+/* All values of one metric in one arm under one condition. */
+struct result_series {
+	double *value;		/* [rounds], NAN where flags has TRIAL_FAILED */
+	size_t n, room;
+	char *why;		/* no values at all, and why; NULL otherwise */
+	struct summary summary;	/* set when only (n, mean, sd) are known and value is empty; n = 0: unset */
+	double running_share;	/* time_running / time_enabled of a counter, 1 when always; < 1 is scaled */
+};
+
+struct result_comparison {
+	size_t condition, metric, arm, reference;
+	struct comparison c;
+};
+
+struct result_warning_entry {
+	enum result_warning id;
+	char *detail;		/* "pause: 12 of 40 trials", may be NULL */
+};
+
+struct result {
+	char *tool_version, *command, *command_line, *file;	/* file: where it was read from, or NULL */
+	uint64_t seed;
+	char *start_time;	/* ISO 8601, UTC */
+	double elapsed_s;
+	struct result_pair *env;
+	size_t nenv;
+	struct result_arm *arm;
+	size_t narm;
+	struct result_metric *metric;
+	size_t nmetric;
+	struct result_condition *condition;
+	size_t ncondition;
+	struct result_series *series;	/* [condition][arm][metric] */
+	unsigned char *trial_flags;	/* [condition][arm][round], via result_flags() */
+	size_t *rounds;			/* [condition] */
+	size_t flags_room;
+	struct result_comparison *comparison;
+	size_t ncomparison;
+	struct verdict_rule rule;	/* margin and level asked for */
+	struct result_warning_entry *warning;
+	size_t nwarning;
+	bool partial;
+	bool interleaved;
+};
+
+struct result *result_new(const char *command, int argc, char *const *argv, uint64_t seed);
+void result_free(struct result *r);
+
+/* Building. Strings are copied (NULL stays NULL). Return the index of what was added. Arms, metrics and conditions come before values. */
+size_t result_add_arm(struct result *r, const char *name, const char *kind, const char *bytes, const char *text);
+size_t result_add_metric(struct result *r, const char *name, const char *unit, enum better better, bool estimated, bool headline);
+size_t result_add_condition(struct result *r, const char *name);
+void result_condition_set(struct result *r, size_t condition, const char *key, const char *value);
+void result_set_env(struct result *r, const char *key, const char *value, const char *why);
+const char *result_env(const struct result *r, const char *key);	/* NULL: not known */
+void result_warn(struct result *r, enum result_warning id, const char *detail);
+
+struct result_series *result_series(const struct result *r, size_t condition, size_t arm, size_t metric);
+/* One trial's value; rounds grow as needed, gaps become failed. A missing value (why set) marks the series' reason. */
+void result_put(struct result *r, size_t condition, size_t arm, size_t metric, size_t round, struct value v);
+void result_put_flags(struct result *r, size_t condition, size_t arm, size_t round, unsigned int flags);
+unsigned int result_flags(const struct result *r, size_t condition, size_t arm, size_t round);
+
+/* Values of the rounds that both have, in order: into @a and @b (room for rounds[condition]). Returns how many. */
+size_t result_paired(const struct result *r, size_t condition, size_t arm, size_t reference, size_t metric, double *a, double *b);
+
+/*
+ * Compare every measured arm with @reference for every metric and condition, at confidence @level (0: rule.level), find the null controls
+ * (twins) and apply them. Replaces r->comparison. @flags are or-ed into each (COMPARE_EARLY).
+ */
+int result_compare(struct result *r, size_t reference, double level, unsigned int flags);
+const struct comparison *result_find_comparison(const struct result *r, size_t condition, size_t metric, size_t arm);
+
+/* "what happened" and "what to do". */
+const char *result_warning_name(enum result_warning id);
+const char *result_warning_text(enum result_warning id);
+const char *result_warning_advice(enum result_warning id);
+
+/*
+ * The file. Writing: to a temporary file in the same directory, fsync, rename; "-" is stdout; devices and pipes are written directly. A failure leaves
+ * the old file as it was and nothing else. Reading: -EPROTONOSUPPORT for a higher version, -EINVAL with line and column for what is not
+ * such a file; "-" is stdin.
+ */
+int result_write(const struct result *r, const char *path, struct reason *why);
+int result_read(const char *path, struct result **out, struct reason *why);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Order statistics and intervals. Pure: no I/O, no clock; libm and libRmath only.
+ * Every function accepts n = 0 and answers with -EINVAL or a documented value; none returns NaN in an interval that it calls valid.
+ */
+#ifndef PERF_RELAX_STATS_H
+#define PERF_RELAX_STATS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct random_state;
+
+/* An estimate and its two-sided confidence interval. level: achieved coverage promised, 0 < level < 1. */
+struct interval {
+	double estimate;
+	double low, high;	/* may be -INFINITY / INFINITY when n is too small for the level */
+	double level;
+	size_t n;
+};
+
+/* These sort or permute a private copy; @x is unchanged. @n > 0, else NAN. */
+double stats_median(const double *x, size_t n);
+double stats_quantile(const double *x, size_t n, double q);	/* type 7 (Hyndman and Fan 1996), 0 <= q <= 1 */
+double stats_mad(const double *x, size_t n);			/* median absolute deviation, not scaled */
+void stats_mean_sd(const double *x, size_t n, double *mean, double *sd);	/* Welford; sd 0 when n < 2 */
+
+/*
+ * One sample (paired differences): Hodges-Lehmann estimate (median of the Walsh averages) and the Wilcoxon signed-rank interval.
+ * Exact distribution (libRmath) for small n, normal approximation beyond. O(n log n), no n^2 memory.
+ */
+int stats_signed_rank_interval(const double *d, size_t n, double level, struct interval *out);
+
+/* Two samples: Hodges-Lehmann shift (median of y - x over all pairs) and the rank-sum (Mann-Whitney) interval. O((m+n) log). */
+int stats_rank_sum_interval(const double *x, size_t nx, const double *y, size_t ny, double level, struct interval *out);
+
+/* Summaries (n, mean, sd): Welch's interval of mean_y - mean_x. nx, ny >= 2. */
+int stats_welch_interval(size_t nx, double mean_x, double sd_x, size_t ny, double mean_y, double sd_y, double level, struct interval *out);
+
+/* Percentile bootstrap of the Hodges-Lehmann estimate or the median: the cross-check in tests. */
+int stats_bootstrap_interval(const double *d, size_t n, double level, size_t resamples, struct random_state *r, struct interval *out);
+
+#endif
