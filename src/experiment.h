@@ -7,29 +7,48 @@
 
 #include "result.h"
 
+#define EXPERIMENT_ROUNDS_MAX 100000
+
+/* Why an experiment ended. */
+enum experiment_end {
+	EXPERIMENT_SETTLED,	/* every verdict on the headline metric was reached at a planned look */
+	EXPERIMENT_ROUNDS,	/* the rounds asked for were done */
+	EXPERIMENT_BUDGET,	/* time was up */
+	EXPERIMENT_INTERRUPTED,	/* a signal: the result is partial */
+	EXPERIMENT_ERROR,	/* a trial gave up: the result is partial */
+};
+
 struct experiment {
+	/* set by the caller */
 	struct result *result;		/* arms, metrics and conditions are already in it */
 	size_t condition;		/* the condition that this call measures */
 	size_t reference;		/* arm */
 	uint64_t rounds;		/* -r; 0: until settled */
-	uint64_t rounds_max;		/* upper bound when rounds is 0 */
-	double budget_s;		/* --time, per condition */
+	double budget_s;		/* --time, per condition; with rounds > 0 it is an upper bound only when > 0 */
 	/*
 	 * One trial of one arm: store one value per metric (a number or a reason) and the flags. Return 0, or -errno and @why to give up the
 	 * experiment. A failed trial that should not end it sets TRIAL_FAILED.
 	 */
 	int (*trial)(void *ctx, size_t condition, size_t arm, size_t round, struct value *values, unsigned int *flags, struct reason *why);
 	void *ctx;
-	/* Called after each round when not NULL: for progress lines. settled: 0..1 of the plan done. */
-	void (*progress)(void *ctx, const struct experiment *e, double elapsed_s);
-};
+	/* Called after each round when not NULL: for progress lines. */
+	void (*progress)(void *ctx, const struct experiment *e);
+	void *progress_ctx;
 
-/* Why an experiment ended. */
-enum experiment_end { EXPERIMENT_SETTLED, EXPERIMENT_ROUNDS, EXPERIMENT_BUDGET, EXPERIMENT_INTERRUPTED, EXPERIMENT_ERROR };
+	/* kept by experiment_run(), for progress and the final comparison */
+	size_t round;			/* rounds done */
+	double elapsed_s;
+	size_t looks_done;
+	double level;			/* confidence level of the last look: the one that verdicts are given at */
+	unsigned int flags;		/* COMPARE_EARLY when stopped before the last look */
+	size_t open_arms;		/* arms still `cannot tell` at the last look */
+	struct comparison widest;	/* of those comparisons, the one with the widest interval; n = 0: no look yet */
+};
 
 /*
  * Run one condition. Arms with `absent` set are skipped. SIGINT, SIGTERM and SIGHUP (after experiment_catch_signals()) end it after the trial in
  * hand with the result marked partial. Returns 0 or -errno of the trial that gave up, with @why; what was measured is in the result in any case.
+ * When all conditions are done, result_compare(r, reference, e->level, e->flags) gives the verdicts.
  */
 int experiment_run(struct experiment *e, enum experiment_end *end, struct reason *why);
 
@@ -38,7 +57,7 @@ void experiment_catch_signals(void);
 void experiment_restore_signals(void);
 int experiment_interrupted(void);
 
-/* A seed from getrandom(2), for runs without --seed. */
+/* A seed from getrandom(2), for runs without --seed. Below 2^53, so that every JSON reader keeps it. */
 uint64_t experiment_new_seed(void);
 
 #endif
