@@ -5,24 +5,19 @@
 #ifndef PERF_RELAX_CMD_H
 #define PERF_RELAX_CMD_H
 
-/* X(ident, "name", "one line") */
+#include <argp.h>
+
+/* X(ident, "name", "one line"); each has cmd_<ident>() and argp_<ident> in cmd-<name>.c */
 #define COMMANDS(X) \
 	X(list,  "list",  "show probes, meters and events, or why this machine lacks them") \
 	X(check, "check", "what can be measured here, how to unlock the rest, and a self-test") \
 	X(stat,  "stat",  "cost of spin-wait hints, atomics and barriers: ns, ticks, cycles, verdicts")
 
-/* Each returns an exit code (enum exit_code, or the status of a command that was run). */
-#define X(ident, name, summary) int cmd_##ident(int argc, char **argv);
+/* Each returns an exit code (enum exit_code, or the status of a command that was run). argv[0] is "perf-relax NAME". */
+#define X(ident, name, summary) \
+	int cmd_##ident(int argc, char **argv); \
+	extern const struct argp argp_##ident;
 COMMANDS(X)
 #undef X
-
-struct argp;
-
-struct command {
-	const char *name, *summary;
-	int (*run)(int argc, char **argv);
-};
-extern const struct command commands[];
-extern const unsigned int command_count;
 
 #endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The options that every measuring command takes, as an argp child. */
+#ifndef PERF_RELAX_OPTIONS_H
+#define PERF_RELAX_OPTIONS_H
+
+#include <argp.h>
+
+#include "topology.h"
+#include "verdict.h"
+
+struct measure_options {
+	uint64_t rounds;	/* 0: until settled */
+	double time_s;		/* 0: the default of the command */
+	double margin;		/* relative: 0.01 */
+	double level;		/* 0.95 */
+	bool seed_set;
+	uint64_t seed;
+	const char *cpus;	/* -C, NULL: not given */
+	char *events;		/* -e, all joined by commas; NULL: not given */
+	const char *output;	/* -o */
+	const char *csv_sep;	/* -x */
+	bool json;		/* -j */
+	bool quiet;
+};
+
+/* Child parser; its input is a struct measure_options, initialised by MEASURE_OPTIONS_INIT. */
+extern const struct argp options_measure_argp;
+#define MEASURE_OPTIONS_INIT { .margin = 0.01, .level = 0.95 }
+
+/* -h, for every command: prints the help and exits 0. Child parser without input. */
+extern const struct argp options_help_argp;
+
+void options_measure_free(struct measure_options *o);
+
+#endif
