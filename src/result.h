@@ -71,25 +71,30 @@ struct result_condition {
 	char *name;		/* "threads=2 place=core", or "" for the only one */
 	struct result_pair *pair;
 	size_t npair;
+	char *ended;		/* why the rounds ended: "settled", "rounds", "budget", "interrupted", ...; NULL: not known */
+	size_t looks_planned;	/* 0: a fixed number of rounds, one look at the end */
+	size_t looks_taken;
 };
 
 /* All values of one metric in one arm under one condition. */
 struct result_series {
 	double *value;		/* [rounds], NAN where flags has TRIAL_FAILED */
 	size_t n, room;
-	char *why;		/* no values at all, and why; NULL otherwise */
+	char *why;		/* why values are missing (all when n = 0 or all are NAN); begins with "not counted" for perf's <not counted>; or NULL */
 	struct summary summary;	/* set when only (n, mean, sd) are known and value is empty; n = 0: unset */
 	double running_share;	/* time_running / time_enabled of a counter, 1 when always; < 1 is scaled */
 };
 
 struct result_comparison {
 	size_t condition, metric, arm, reference;
+	bool null_control;	/* arm and reference have the same bytes */
 	struct comparison c;
 };
 
 struct result_warning_entry {
 	enum result_warning id;
 	char *detail;		/* "pause: 12 of 40 trials", may be NULL */
+	bool derived;		/* found by result_compare(), which replaces it */
 };
 
 struct result {
@@ -105,10 +110,11 @@ struct result {
 	size_t nmetric;
 	struct result_condition *condition;
 	size_t ncondition;
-	struct result_series *series;	/* [condition][arm][metric] */
-	unsigned char *trial_flags;	/* [condition][arm][round], via result_flags() */
+	struct result_series *series;	/* via result_series(): the layout grows */
+	unsigned char *trial_flags;	/* via result_flags() */
 	size_t *rounds;			/* [condition] */
-	size_t flags_room;
+	size_t room_condition, room_arm, room_metric, flags_room;	/* what series and trial_flags have room for */
+	size_t reference;		/* arm that the comparisons refer to; the first unless result_compare() was told otherwise */
 	struct result_comparison *comparison;
 	size_t ncomparison;
 	struct verdict_rule rule;	/* margin and level asked for */
@@ -121,11 +127,16 @@ struct result {
 struct result *result_new(const char *command, int argc, char *const *argv, uint64_t seed);
 void result_free(struct result *r);
 
+/* Make room for this many, so that a known number of arms is not grown step by step. */
+void result_reserve(struct result *r, size_t conditions, size_t arms, size_t metrics);
+
 /* Building. Strings are copied (NULL stays NULL). Return the index of what was added. Arms, metrics and conditions come before values. */
 size_t result_add_arm(struct result *r, const char *name, const char *kind, const char *bytes, const char *text);
 size_t result_add_metric(struct result *r, const char *name, const char *unit, enum better better, bool estimated, bool headline);
 size_t result_add_condition(struct result *r, const char *name);
 void result_condition_set(struct result *r, size_t condition, const char *key, const char *value);
+void result_condition_end(struct result *r, size_t condition, const char *ended, size_t looks_planned, size_t looks_taken);
+void result_arm_absent(struct result *r, size_t arm, const char *why);
 void result_set_env(struct result *r, const char *key, const char *value, const char *why);
 const char *result_env(const struct result *r, const char *key);	/* NULL: not known */
 void result_warn(struct result *r, enum result_warning id, const char *detail);
@@ -136,15 +147,32 @@ void result_put(struct result *r, size_t condition, size_t arm, size_t metric, s
 void result_put_flags(struct result *r, size_t condition, size_t arm, size_t round, unsigned int flags);
 unsigned int result_flags(const struct result *r, size_t condition, size_t arm, size_t round);
 
+/* The finite values of one series in round order into @out (room for its n). Returns how many. */
+size_t result_values(const struct result *r, size_t condition, size_t arm, size_t metric, double *out);
+/* The metric to judge by: the one marked headline, else the first; nmetric when there is none. */
+size_t result_headline(const struct result *r);
+/* Indexes by name, or SIZE_MAX. */
+size_t result_find_arm(const struct result *r, const char *name);
+size_t result_find_metric(const struct result *r, const char *name);
+
 /* Values of the rounds that both have, in order: into @a and @b (room for rounds[condition]). Returns how many. */
 size_t result_paired(const struct result *r, size_t condition, size_t arm, size_t reference, size_t metric, double *a, double *b);
 
 /*
  * Compare every measured arm with @reference for every metric and condition, at confidence @level (0: rule.level), find the null controls
- * (twins) and apply them. Replaces r->comparison. @flags are or-ed into each (COMPARE_EARLY).
+ * (twins) and apply them. Replaces r->comparison and the warnings that follow from the data. @flags are or-ed into each (COMPARE_EARLY).
+ * Twins that are not the reference are compared with one another, as an entry of their own with null_control set. Returns 0, -EINVAL when
+ * there is no such reference.
  */
 int result_compare(struct result *r, size_t reference, double level, unsigned int flags);
+/* The same for one condition only: the comparisons of the others stay as they are. */
+int result_compare_condition(struct result *r, size_t condition, size_t reference, double level, unsigned int flags);
+/* Of @arm with the reference; NULL when not compared (no values on one side, or it is the reference). */
 const struct comparison *result_find_comparison(const struct result *r, size_t condition, size_t metric, size_t arm);
+/* The widest null control of this condition and metric, or NULL. */
+const struct result_comparison *result_find_null(const struct result *r, size_t condition, size_t metric);
+/* Comparisons made with the reference, null controls left out: what a reader weighs a chance finding against. */
+size_t result_comparisons_counted(const struct result *r);
 
 /* "what happened" and "what to do". */
 const char *result_warning_name(enum result_warning id);
@@ -157,6 +185,8 @@ const char *result_warning_advice(enum result_warning id);
  * such a file; "-" is stdin.
  */
 int result_write(const struct result *r, const char *path, struct reason *why);
+/* Remove the temporary file of a result_write() in progress, if any: for handlers of signals that end the process (async-signal-safe). */
+void result_write_abandon(void);
 int result_read(const char *path, struct result **out, struct reason *why);
 
 #endif
