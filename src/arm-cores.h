@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Arm cores by implementer and part number of MIDR_EL1. X(IMPLEMENTER, PART, "name")
+ * Source: Linux arch/arm64/include/asm/cputype.h and the "MIDR_EL1" section of each core's technical reference manual;
+ * 32-bit cores: "MIDR" in their manuals. Not complete, and need not be: an unknown core is shown by its numbers.
+ */
+#ifndef PERF_RELAX_ARM_CORES_H
+#define PERF_RELAX_ARM_CORES_H
+
+#define ARM_CORES(X) \
+	X(0x41, 0x926, "ARM926") \
+	X(0x41, 0xb36, "ARM1136") \
+	X(0x41, 0xb76, "ARM1176") \
+	X(0x41, 0xc05, "Cortex-A5") \
+	X(0x41, 0xc07, "Cortex-A7") \
+	X(0x41, 0xc08, "Cortex-A8") \
+	X(0x41, 0xc09, "Cortex-A9") \
+	X(0x41, 0xc0d, "Cortex-A12") \
+	X(0x41, 0xc0e, "Cortex-A17") \
+	X(0x41, 0xc0f, "Cortex-A15") \
+	X(0x41, 0xd01, "Cortex-A32") \
+	X(0x41, 0xd02, "Cortex-A34") \
+	X(0x41, 0xd03, "Cortex-A53") \
+	X(0x41, 0xd04, "Cortex-A35") \
+	X(0x41, 0xd05, "Cortex-A55") \
+	X(0x41, 0xd06, "Cortex-A65") \
+	X(0x41, 0xd07, "Cortex-A57") \
+	X(0x41, 0xd08, "Cortex-A72") \
+	X(0x41, 0xd09, "Cortex-A73") \
+	X(0x41, 0xd0a, "Cortex-A75") \
+	X(0x41, 0xd0b, "Cortex-A76") \
+	X(0x41, 0xd0c, "Neoverse-N1") \
+	X(0x41, 0xd0d, "Cortex-A77") \
+	X(0x41, 0xd0e, "Cortex-A76AE") \
+	X(0x41, 0xd40, "Neoverse-V1") \
+	X(0x41, 0xd41, "Cortex-A78") \
+	X(0x41, 0xd42, "Cortex-A78AE") \
+	X(0x41, 0xd44, "Cortex-X1") \
+	X(0x41, 0xd46, "Cortex-A510") \
+	X(0x41, 0xd47, "Cortex-A710") \
+	X(0x41, 0xd48, "Cortex-X2") \
+	X(0x41, 0xd49, "Neoverse-N2") \
+	X(0x41, 0xd4a, "Neoverse-E1") \
+	X(0x41, 0xd4b, "Cortex-A78C") \
+	X(0x41, 0xd4c, "Cortex-X1C") \
+	X(0x41, 0xd4d, "Cortex-A715") \
+	X(0x41, 0xd4e, "Cortex-X3") \
+	X(0x41, 0xd4f, "Neoverse-V2") \
+	X(0x41, 0xd80, "Cortex-A520") \
+	X(0x41, 0xd81, "Cortex-A720") \
+	X(0x41, 0xd82, "Cortex-X4") \
+	X(0x41, 0xd83, "Neoverse-V3AE") \
+	X(0x41, 0xd84, "Neoverse-V3") \
+	X(0x41, 0xd85, "Cortex-X925") \
+	X(0x41, 0xd87, "Cortex-A725") \
+	X(0x41, 0xd8e, "Neoverse-N3") \
+	X(0x42, 0x516, "ThunderX2 (Broadcom Vulcan)") \
+	X(0x43, 0x0a1, "ThunderX") \
+	X(0x43, 0x0af, "ThunderX2") \
+	X(0x46, 0x001, "A64FX") \
+	X(0x48, 0xd01, "Kunpeng-920 (TaiShan v110)") \
+	X(0x4e, 0x003, "Denver 2") \
+	X(0x4e, 0x004, "Carmel") \
+	X(0x50, 0x000, "X-Gene (Potenza)") \
+	X(0x51, 0x200, "Kryo") \
+	X(0x51, 0x800, "Kryo 2xx Gold") \
+	X(0x51, 0x801, "Kryo 2xx Silver") \
+	X(0x51, 0x802, "Kryo 3xx Gold") \
+	X(0x51, 0x803, "Kryo 3xx Silver") \
+	X(0x51, 0x804, "Kryo 4xx Gold") \
+	X(0x51, 0x805, "Kryo 4xx Silver") \
+	X(0x51, 0xc00, "Falkor") \
+	X(0x51, 0x001, "Oryon") \
+	X(0x61, 0x022, "Icestorm (M1)") \
+	X(0x61, 0x023, "Firestorm (M1)") \
+	X(0x61, 0x024, "Icestorm (M1 Pro)") \
+	X(0x61, 0x025, "Firestorm (M1 Pro)") \
+	X(0x61, 0x028, "Icestorm (M1 Max)") \
+	X(0x61, 0x029, "Firestorm (M1 Max)") \
+	X(0x61, 0x032, "Blizzard (M2)") \
+	X(0x61, 0x033, "Avalanche (M2)") \
+	X(0xc0, 0xac3, "Ampere-1") \
+	X(0xc0, 0xac4, "Ampere-1a")
+
+#endif
