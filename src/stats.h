@@ -11,12 +11,12 @@
 
 struct random_state;
 
-/* An estimate and its two-sided confidence interval. level: achieved coverage promised, 0 < level < 1. */
+/* An estimate and its two-sided confidence interval. level: the coverage promised, 0 < level < 1; the exact one is at least this. */
 struct interval {
 	double estimate;
 	double low, high;	/* may be -INFINITY / INFINITY when n is too small for the level */
 	double level;
-	size_t n;
+	size_t n;		/* pairs; of two samples the smaller one */
 };
 
 /* These sort or permute a private copy; @x is unchanged. @n > 0, else NAN. */
@@ -31,11 +31,30 @@ void stats_mean_sd(const double *x, size_t n, double *mean, double *sd);	/* Welf
  */
 int stats_signed_rank_interval(const double *d, size_t n, double level, struct interval *out);
 
+/* Its estimate alone; NAN when n is 0 or a value is not finite. */
+double stats_hodges_lehmann(const double *d, size_t n);
+
+/* Two-sided p-value of "centre 0" that belongs to the interval: below 1 - level just when zero is outside. */
+double stats_signed_rank_p(const double *d, size_t n);
+
 /* Two samples: Hodges-Lehmann shift (median of y - x over all pairs) and the rank-sum (Mann-Whitney) interval. O((m+n) log). */
 int stats_rank_sum_interval(const double *x, size_t nx, const double *y, size_t ny, double level, struct interval *out);
 
+double stats_rank_sum_p(const double *x, size_t nx, const double *y, size_t ny);
+
 /* Summaries (n, mean, sd): Welch's interval of mean_y - mean_x. nx, ny >= 2. */
 int stats_welch_interval(size_t nx, double mean_x, double sd_x, size_t ny, double mean_y, double sd_y, double level, struct interval *out);
+
+double stats_welch_p(size_t nx, double mean_x, double sd_x, size_t ny, double mean_y, double sd_y);
+
+/*
+ * By how much (>= 1) serial dependence of @d, in the order in which it was measured, widens an interval of its centre compared with
+ * independent values: the square root of (1 + r) / (1 - r), r the lag-1 autocorrelation of the ranks. 1 when none is seen.
+ */
+double stats_dependence(const double *d, size_t n);
+
+/* Do the values fall into two groups that are further apart than @margin (relative)? */
+bool stats_bimodal(const double *x, size_t n, double margin);
 
 /* Percentile bootstrap of the Hodges-Lehmann estimate or the median: the cross-check in tests. */
 int stats_bootstrap_interval(const double *d, size_t n, double level, size_t resamples, struct random_state *r, struct interval *out);

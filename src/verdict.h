@@ -47,7 +47,11 @@ struct comparison {
 	struct interval interval;
 	double margin;		/* log(1 + margin) or absolute */
 	double detectable;	/* smallest true effect this run would have told from zero with probability 0.8 */
-	double rounds_needed;	/* about how many rounds in all would settle it; INFINITY when none would, 0 when settled */
+	/*
+	 * About how many rounds in all (per arm) would settle it with probability 0.8 if the effect is what it seems; INFINITY when none would, 0 when
+	 * settled. Of data without spread: the fewest with which there can be a verdict.
+	 */
+	double rounds_needed;
 	double p_value;		/* of "no effect"; for reading, never for the decision */
 };
 
@@ -63,7 +67,10 @@ struct verdict_rule {
 int verdict_paired(const double *arm, const double *ref, size_t n, const struct verdict_rule *rule, double level, struct comparison *out);
 int verdict_unpaired(const double *arm, size_t narm, const double *ref, size_t nref, const struct verdict_rule *rule, struct comparison *out);
 
-/* Summaries: sd < 0 means "not known". Relative to the reference's mean (delta method in logs). */
+/*
+ * Summaries: sd < 0 means "not known". Welch's interval of the difference of the means, relative to the reference's mean (which is taken as known: the
+ * delta method), in logs as the others. Published spreads seldom say whether they divide by n or n - 1; the wider reading is used.
+ */
 struct summary {
 	size_t n;
 	double mean, sd;
@@ -90,6 +97,7 @@ struct looks {
 	double fraction[LOOKS_MAX];	/* of the budget, ascending, last 1 */
 	double look_level[LOOKS_MAX];	/* confidence level to use at each look */
 };
+/* -EINVAL: level not in (0, 1), no look or more than LOOKS_MAX, fractions not ascending by at least 0.005, or the last not 1. */
 int looks_plan(struct looks *looks, double level, const double *fraction, size_t count);
 
 #endif
