@@ -212,6 +212,18 @@ static struct value counter_difference(const struct probe_run *run, size_t i, do
 	return value_of((l.number - s.number) / ops);
 }
 
+/* Core cycles per ns during the pair just run: by the chain, or by the cycles counter over the long block. 0: not known. */
+static double pair_frequency(const struct probe_run *run)
+{
+	double ns = block_ns(&long_block);
+	struct value v;
+
+	if (run->cycles_counter < 0)
+		return run->chain && chain_op_ns(run) > 0 ? 1 / chain_op_ns(run) : 0;
+	v = meters_count(run->meters, &long_block.begin, &long_block.end, (size_t)run->cycles_counter, NULL);
+	return v.why || ns <= 0 ? 0 : v.number / ns;
+}
+
 /* One pair of blocks; costs of one operation into row[]. */
 static void run_pair(struct probe_run *run, const struct probe *p, uint64_t iters, bool long_first, struct value *row, unsigned int *flags)
 {
@@ -267,6 +279,7 @@ void probe_run_trial(struct probe_run *run, const struct probe *p, uint64_t iter
 {
 	size_t columns = probe_run_values(run);
 	struct value rows[PAIRS * (PROBE_VALUE_COUNTERS + METER_COUNTERS_MAX)];
+	double frequency[PAIRS];
 	struct rusage before, after;
 	long steal = steal_ticks(run);
 	int cpu = sched_getcpu();
@@ -274,8 +287,10 @@ void probe_run_trial(struct probe_run *run, const struct probe *p, uint64_t iter
 	*flags = 0;
 	getrusage(RUSAGE_THREAD, &before);
 	memset(run->operand, 0, PROBE_CACHE_LINE);
-	for (size_t i = 0; i < PAIRS; i++)
+	for (size_t i = 0; i < PAIRS; i++) {
 		run_pair(run, p, iters, i & 1, &rows[i * columns], flags);
+		frequency[i] = pair_frequency(run);
+	}
 	getrusage(RUSAGE_THREAD, &after);
 	if (sched_getcpu() != cpu)
 		*flags |= TRIAL_MIGRATED;
@@ -285,7 +300,5 @@ void probe_run_trial(struct probe_run *run, const struct probe *p, uint64_t iter
 		*flags |= TRIAL_STOLEN;
 	for (size_t c = 0; c < columns; c++)
 		values[c] = column_median(rows, columns, c);
-	run->frequency = 0;
-	if (!values[PROBE_VALUE_CYCLES].why && values[PROBE_VALUE_NS].number > 0)
-		run->frequency = values[PROBE_VALUE_CYCLES].number / values[PROBE_VALUE_NS].number;
+	run->frequency = stats_median(frequency, PAIRS);
 }

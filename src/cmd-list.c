@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* perf relax list: what can be measured here, with the bytes that would run, or why not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd.h"
+#include "disasm.h"
+#include "meter.h"
+#include "options.h"
+#include "probe.h"
+
+/* Sections that are no probe class. */
+enum { SECTION_METERS = PROBE_CLASSES, SECTION_EVENTS, SECTIONS };
+
+static const char *const section_title[SECTIONS] = {
+	[PROBE_HINT] = "Spin-wait hints",
+	[PROBE_ATOMIC] = "Atomics (-local: this CPU only)",
+	[PROBE_BARRIER] = "Barriers",
+	[PROBE_COUNTER] = "Counter reads",
+	[PROBE_CALL] = "Calls, for scale",
+	[PROBE_CHAIN] = "Calibration chains",
+	[SECTION_METERS] = "Meters",
+	[SECTION_EVENTS] = "Events that perf_event_open(2) may count here (-e)",
+};
+
+struct list_run {
+	bool wanted[SECTIONS];
+	bool any;
+};
+
+static const char *section_name(size_t i)
+{
+	static const char *const plural[SECTIONS] = {
+		[PROBE_HINT] = "hints", [PROBE_ATOMIC] = "atomics", [PROBE_BARRIER] = "barriers", [PROBE_COUNTER] = "counters",
+		[PROBE_CALL] = "calls", [PROBE_CHAIN] = "chains", [SECTION_METERS] = "meters", [SECTION_EVENTS] = "events",
+	};
+
+	return plural[i];
+}
+
+static const struct argp_option list_options[] = {
+	{ "verbose", 'v', NULL, 0, "Also where the code stands and how far it is unrolled", 0 },
+	{ 0 }
+};
+
+static const struct argp_child list_children[] = {
+	{ &options_help_argp, 0, NULL, -1 },
+	{ 0 }
+};
+
+static error_t want(struct list_run *l, const char *name)
+{
+	const char *names[SECTIONS + 1] = { NULL };
+	char hint[256];
+
+	for (size_t i = 0; i < SECTIONS; i++) {
+		names[i] = section_name(i);
+		if (strcmp(names[i], name) == 0) {
+			l->wanted[i] = l->any = true;
+			return 0;
+		}
+	}
+	msg_error("list has no section '%s'%s", name, util_did_you_mean(name, names, hint, sizeof(hint)));
+	exit(EXIT_USAGE);
+}
+
+static error_t parse_list(int key, char *arg, struct argp_state *state)
+{
+	switch (key) {
+	case 'v':
+		msg_verbosity++;
+		return 0;
+	case ARGP_KEY_ARG:
+		return want(state->input, arg);
+	}
+	return ARGP_ERR_UNKNOWN;
+}
+
+const struct argp argp_list = {
+	.options = list_options,
+	.parser = parse_list,
+	.args_doc = "[hints|atomics|barriers|counters|calls|chains|meters|events...]",
+	.doc = "Show what can be measured: each probe with the bytes that this program would run, decoded, or why this machine lacks it.\v"
+	       "Without a section: all but the events.",
+	.children = list_children,
+};
+
+static void print_probe(const struct probe *p)
+{
+	const char *why = probe_why_absent(p);
+	size_t n = p->begin ? (size_t)(p->end - p->begin) : 0;
+	char hex[512] = "", text[512] = "";
+
+	if (why) {
+		printf("  %-14s <not supported>  %s\n", p->name, why);
+		return;
+	}
+	if (n) {
+		disasm_bytes_hex(p->begin, n, hex, sizeof(hex));
+		disasm_text(p->begin, n, text, sizeof(text));
+	}
+	printf("  %-14s %-16s %s\n", p->name, n ? hex : p->begin ? "(empty)" : "(C code)", n && p->text ? text : p->summary);
+	if (msg_verbosity < 1)
+		return;
+	if (n && p->text)
+		printf("  %-14s %s\n", "", p->summary);
+	printf("  %-14s %u and %u operations an iteration%s", "", p->unroll, 2 * p->unroll, p->begin ? "" : "\n");
+	if (p->begin)
+		printf("; code at %p, mod 64: %u; %u copies verified\n", (const void *)p->begin, (unsigned int)((uintptr_t)p->begin % 64),
+		       probe_verify_copies(p));
+}
+
+static void print_probes(enum probe_class class)
+{
+	for (size_t i = 0; i < probe_count(); i++)
+		if (probe_at(i)->class == class)
+			print_probe(probe_at(i));
+}
+
+static void print_meters(void)
+{
+	struct reason why = { 0 };
+	struct meters m;
+
+	if (meters_open(&m, &why)) {
+		printf("  %-14s <not supported>  %s\n", "ns", why.text);
+		return;
+	}
+	printf("  %-14s wall clock, CLOCK_MONOTONIC_RAW%s; finest step seen %.0f ns\n", "ns",
+	       m.tsc_forbidden ? " by system call (the TSC is forbidden to this process)" : "", m.ns_resolution);
+	if (m.ticks_usable)
+		printf("  %-14s %s, %.3f MHz as measured; never the same as core cycles\n", "ticks", m.ticks_name, m.ticks_per_ns * 1e3);
+	else
+		printf("  %-14s <not supported>  %s\n", "ticks", m.ticks_why);
+	meters_add_events(&m, "cycles,instructions", false, &why);
+	for (size_t i = 0; i < m.ncounter; i++) {
+		const struct meter_counter *c = &m.counter[i];
+
+		if (c->why)
+			printf("  %-14s <not supported>  %s\n", c->name, c->why);
+		else
+			printf("  %-14s PMU event, read %s\n", c->name, c->user_read ? "from user space" : "by read(2)");
+	}
+	if (m.ncounter && m.counter[0].why)
+		printf("  %-14s core cycles, estimated by a chain of dependent additions beside each block\n", "cycles~");
+	meters_close(&m);
+}
+
+static void print_events(void)
+{
+	for (const char *const *name = meter_perf_event_names(); *name; name++)
+		printf("  %s\n", *name);
+}
+
+int cmd_list(int argc, char **argv)
+{
+	struct list_run l = { 0 };
+	bool first = true;
+
+	if (argp_parse(&argp_list, argc, argv, 0, NULL, &l))
+		return EXIT_USAGE;
+	for (size_t i = 0; i < SECTIONS; i++) {
+		if (l.any ? !l.wanted[i] : i == SECTION_EVENTS)
+			continue;
+		printf("%s%s:\n", first ? "" : "\n", section_title[i]);
+		first = false;
+		if (i == SECTION_METERS)
+			print_meters();
+		else if (i == SECTION_EVENTS)
+			print_events();
+		else
+			print_probes((enum probe_class)i);
+	}
+	return EXIT_DONE;
+}
