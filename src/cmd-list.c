@@ -99,7 +99,9 @@ static void print_probe(const struct probe *p)
 		disasm_bytes_hex(p->begin, n, hex, sizeof(hex));
 		disasm_text(p->begin, n, text, sizeof(text));
 	}
-	printf("  %-14s %-16s %s\n", p->name, n ? hex : p->begin ? "(empty)" : "(C code)", n && p->text ? text : p->summary);
+	/* Sequences whose bytes do not fit their column get a second line for the instructions. */
+	printf("  %-14s %-24s", p->name, n ? hex : p->begin ? "(empty)" : "(C code)");
+	printf(strlen(hex) > 24 ? "\n  %-14s %s\n" : "%.0s %s\n", "", n && p->text ? text : p->summary);
 	if (msg_verbosity < 1)
 		return;
 	if (n && p->text)
