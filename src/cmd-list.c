@@ -101,7 +101,9 @@ static void print_probe(const struct probe *p)
 	}
 	/* Sequences whose bytes do not fit their column get a second line for the instructions. */
 	printf("  %-14s %-24s", p->name, n ? hex : p->begin ? "(empty)" : "(C code)");
-	printf(strlen(hex) > 24 ? "\n  %-14s %s\n" : "%.0s %s\n", "", n && p->text ? text : p->summary);
+	if (strlen(hex) > 24)
+		printf("\n  %-14s", "");
+	printf(" %s\n", n && p->text ? text : p->summary);
 	if (msg_verbosity < 1)
 		return;
 	if (n && p->text)
