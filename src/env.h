@@ -44,12 +44,20 @@ struct env {
 	/* numbers that decisions need */
 	bool hypervisor;
 	bool paravirt_irq;		/* Xen PV, PVM: cli and sti are calls */
-	int paranoid;			/* -100: unknown */
+	bool emulated;			/* this program runs under a user-mode emulator: the CPU described is not the one that runs it */
+	int paranoid;			/* ENV_PARANOID_UNKNOWN: not known */
+	char vendor[16];		/* x86: "GenuineIntel", "AuthenticAMD", ...; "" elsewhere */
 	int family, model, stepping;	/* x86; -1 elsewhere */
-	int implementer, part;		/* arm; -1 elsewhere */
+	int implementer, part;		/* arm: of the first CPU (core_type tells them apart where they differ); -1 elsewhere */
+	int pvr;			/* ppc: upper half of the processor version register; -1 elsewhere */
 };
 
-/* @sysroot: "" for the running machine; with a sysroot nothing is asked of the running kernel (prctl, uname, CPUID). Never fails: reasons instead. */
+#define ENV_PARANOID_UNKNOWN (-100)
+
+/*
+ * @sysroot: "" for the running machine; with a sysroot nothing is asked of the running kernel (prctl, uname, CPUID). Never fails: every item
+ * has either a value (one line of valid UTF-8) or a reason. Does not depend on the locale. env_free() releases it and may be called twice.
+ */
 void env_read(struct env *e, const char *sysroot);
 void env_free(struct env *e);
 const char *env_key(enum env_item i);

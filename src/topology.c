@@ -191,9 +191,8 @@ static int recorded_allowed(struct topology *t, const char *root)
 	return 0;
 }
 
-int topology_read(struct topology *t, const char *sysroot, struct reason *why)
+int topology_read_lists(struct topology *t, const char *sysroot, struct reason *why)
 {
-	bool *has_id;
 	int err;
 
 	*t = (struct topology){ 0 };
@@ -219,7 +218,16 @@ int topology_read(struct topology *t, const char *sysroot, struct reason *why)
 	}
 	/* The affinity mask may still name CPUs that have gone offline. */
 	only_online(&t->allowed, &t->online);
+	return 0;
+}
 
+int topology_read(struct topology *t, const char *sysroot, struct reason *why)
+{
+	bool *has_id;
+	int err = topology_read_lists(t, sysroot, why);
+
+	if (err)
+		return err;
 	t->n = t->online.n;
 	t->cpu = util_calloc(t->n, sizeof(*t->cpu));
 	has_id = util_calloc(t->n, sizeof(*has_id));

@@ -30,6 +30,8 @@ struct topology {
  * holds only CPUs that are online. Missing files leave -1, NULL or an empty list. -errno only when no online CPU can be found out.
  */
 int topology_read(struct topology *t, const char *sysroot, struct reason *why);
+/* The same without the CPUs themselves (n = 0): only `online` and `allowed`. */
+int topology_read_lists(struct topology *t, const char *sysroot, struct reason *why);
 void topology_free(struct topology *t);
 const struct topology_cpu *topology_cpu(const struct topology *t, int cpu);	/* NULL: not online */
 
