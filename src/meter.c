@@ -33,6 +33,8 @@
 #define CHECK_COARSE_NS		100000.0	/* a counter with larger steps times no block better than the clock does */
 #define CHECK_STEP_MAX_NS	(60 * NS_PER_S)	/* between two reads of the wall clock by itself */
 
+#define USER_TIME_ERROR_NS	1000		/* of times extrapolated in user space (mult and shift of the page) */
+
 #define CALIBRATE_SAMPLES	31
 #define CALIBRATE_PAIRS		8		/* reads in a sample: keeps the clock's resolution out of the result */
 #define CALIBRATE_MAX_NS	50000000
@@ -456,12 +458,21 @@ struct value meters_count(const struct meters *m, const struct meter_reading *be
 		return value_missing("no such counter");
 	if (!c->supported)
 		return value_missing(util_intern(c->why ? c->why : "not supported"));
-	/* Each can only grow; where it does not, the reading is broken and no number comes of it. */
-	if (e->value < b->value || e->enabled < b->enabled || e->running < b->running)
+	if (b->enabled == METER_COUNT_FAILED || e->enabled == METER_COUNT_FAILED)
+		return value_missing("the counter could not be read");
+	if (e->value < b->value)
 		return value_missing("the counter went backwards");
-	value = (double)(e->value - b->value);
-	enabled = (double)(e->enabled - b->enabled);
-	running = (double)(e->running - b->running);
+	value = (double)(e->value - b->value) * c->scale;
+	enabled = (double)e->enabled - (double)b->enabled;
+	running = (double)e->running - (double)b->running;
+	/*
+	 * A page read in user space carries the times of the event's last change of state: two reads within one turn of the event show no time at all,
+	 * and extrapolated times may seem to step back by the error of that. In both cases the event was on its counter.
+	 */
+	if (c->user_read && fabs(enabled) < USER_TIME_ERROR_NS && fabs(running) < USER_TIME_ERROR_NS)
+		enabled = running = 1;
+	if (enabled < 0 || running < 0)
+		return value_missing("the counter's times went backwards");
 	if (running <= 0)
 		return value_missing("the event never got a hardware counter during the block");
 	if (share)

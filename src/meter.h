@@ -20,13 +20,18 @@
 /* One PMU event. */
 struct meter_counter {
 	char *name;		/* as asked for, with the modifiers that were really used ("cycles:u") */
-	char *unit;		/* "" for counts */
+	char *unit;		/* "" for counts, else "ns", "Joules", ... */
+	double scale;		/* count * scale is in @unit; meters_count() applies it */
 	char *why;		/* NULL: open; else why not, in a sentence */
 	int err;		/* errno of the failure */
 	bool supported;		/* false: <not supported>; true with time_running 0: <not counted> */
 	bool generic;		/* libpfm4 did not know the CPU: perf's generic event was used */
-	bool user_read;		/* read from user space (rdpmc and the like) */
+	bool user_read;		/* read from user space (rdpmc and the like); known after meters_start() */
+	const char *user_read_why;	/* why not; NULL when user_read */
+	bool user_only;		/* the kernel's part was left out for lack of permission; the name ends in ":u" then */
+	bool ungrouped;		/* was asked for in a group that the PMU cannot hold: counted by itself */
 	int group;		/* index of its group; groups are scheduled together */
+	int cpu;		/* -1: counts this thread; else all that happens on that CPU (PMUs outside the cores) */
 	void *handle;		/* owned by meter-perf.c */
 };
 
@@ -45,6 +50,10 @@ struct meters {
 	bool have_rdtscp;
 	double ns_resolution;		/* smallest step seen, ns */
 	double read_cost_ns;		/* one meters_read(), median, measured by meters_calibrate() */
+	/* what counters are opened for; to be set between meters_open() and meters_add_events() */
+	int target_tid;			/* 0: the calling thread; another thread's or process's id */
+	bool inherit;			/* with the threads and children that it starts from then on */
+	bool enable_on_exec;		/* counting begins when the target calls execve(2), not with meters_start() */
 	/* counters */
 	struct meter_counter counter[METER_COUNTERS_MAX];
 	size_t ncounter;
@@ -66,13 +75,17 @@ struct meter_reading {
 int meters_open(struct meters *m, struct reason *why);
 
 /*
- * Add events for the calling thread: a perf-style list "cycles,instructions:u,{a,b},cpu/event=0x3c/,r01c2,sched:sched_switch". Names: libpfm4,
+ * Add events for the calling thread (or target_tid): a perf-style list "cycles,instructions:u,{a,b},cpu/event=0x3c/,r01c2,sched:sched_switch". Names: libpfm4,
  * then perf's generic names, cpu/.../ , raw, tracepoints. An event that this machine cannot count is added with its reason and
- * is no failure unless @required. Unknown names: -EINVAL with the nearest names in @why. Hybrid CPUs: one counter per core type.
+ * is no failure unless @required. Unknown names: -EINVAL with the nearest names in @why, and nothing is added. Hybrid CPUs: one counter per
+ * core type. With @required an event that cannot be counted is -errno of its failure, never -EINVAL (then -EOPNOTSUPP).
  */
 int meters_add_events(struct meters *m, const char *list, bool required, struct reason *why);
 
-/* Start counting (once, after the last add). Counters then run until meters_close(). */
+/*
+ * Start counting (once, after the last add). Counters then run until meters_close(). Finds out which counters can be read from user space, and
+ * takes groups apart that the PMU does not schedule. Call it on the thread that will read: a user-space read means the reader's own CPU.
+ */
 int meters_start(struct meters *m, struct reason *why);
 
 /* Measure the cost of meters_read() on this thread's CPU. */
