@@ -14,12 +14,6 @@
 
 #include "experiment.h"
 
-/*
- * Looks as shares of the time budget. Denser early, because effects of a factor (pause against nop) settle at once, and spending almost nothing there
- * (O'Brien-Fleming) keeps the last look close to the full level.
- */
-static const double look_fraction[] = { 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.7, 0.85, 1.0 };
-
 static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
 static struct sigaction old_action[ARRAY_SIZE(caught)];
 static volatile sig_atomic_t interrupted;
@@ -187,7 +181,7 @@ int experiment_run(struct experiment *e, enum experiment_end *end, struct reason
 	int err;
 
 	random_seed(&random, r->seed + e->condition);
-	err = looks_plan(&looks, r->rule.level, look_fraction, ARRAY_SIZE(look_fraction));
+	err = looks_plan_usual(&looks, r->rule.level);
 	if (err) {
 		reason_set(why, -err, "no plan of looks for a confidence of %g", r->rule.level);
 		goto out;

@@ -25,6 +25,9 @@
 #define RANK_SUM_EXACT_PAIRS 1600
 #define RANK_SUM_EXACT_MAX 400
 
+#define DEPENDENCE_MIN_N 6
+#define DEPENDENCE_MAX 0.95	/* widens by 6.2 */
+
 static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -530,11 +533,19 @@ static double *centred_ranks(const double *x, size_t n)
 	return rank;
 }
 
+/*
+ * The interval's end points are sums of ranks, so what dependence does to them is told by the autocorrelation of the ranks; outliers cannot hide or
+ * feign it. As if from an AR(1) process, variance grows by (1 + r) / (1 - r).
+ *
+ * r is estimated too low by about (1 + 3 r) / n (Marriott and Pope, Biometrika 41 (1954) 390-402), which is added back. Its standard error is
+ * 1 / sqrt(n): below three quarters of that, nothing is done; above, one standard error is added for safety (less of it below 20 values, where it
+ * would blow up every fifth interval). Tuned by simulation so that AR(1) effects with r up to 0.5 keep a 95 % interval's promise from 30 values on.
+ */
 double stats_dependence(const double *d, size_t n)
 {
-	double *rank, square = 0, product = 0, rho;
+	double *rank, square = 0, product = 0, rho, error = 1 / sqrt((double)n);
 
-	if (n < 6 || !all_finite(d, n))
+	if (n < DEPENDENCE_MIN_N || !all_finite(d, n))
 		return 1;
 	rank = centred_ranks(d, n);
 	for (size_t i = 0; i < n; i++) {
@@ -546,16 +557,9 @@ double stats_dependence(const double *d, size_t n)
 	if (!(square > 0))
 		return 1;
 	rho = product / square;
-	rho = fmin(0.95, rho + (1 + 3 * fmax(rho, 0)) / (double)n);
-	if (rho < 1 / sqrt((double)n))
+	rho += (1 + 3 * fmax(rho, 0)) / (double)n;
+	if (rho < 0.75 * error)
 		return 1;
+	rho = fmin(DEPENDENCE_MAX, rho + error * fmin(1, (double)n / 20));
 	return sqrt((1 + rho) / (1 - rho));
-}
-
-bool stats_bimodal(const double *x, size_t n, double margin)
-{
-	(void)x;
-	(void)n;
-	(void)margin;
-	return false;
 }

@@ -48,13 +48,23 @@ int stats_welch_interval(size_t nx, double mean_x, double sd_x, size_t ny, doubl
 double stats_welch_p(size_t nx, double mean_x, double sd_x, size_t ny, double mean_y, double sd_y);
 
 /*
- * By how much (>= 1) serial dependence of @d, in the order in which it was measured, widens an interval of its centre compared with
- * independent values: the square root of (1 + r) / (1 - r), r the lag-1 autocorrelation of the ranks. 1 when none is seen.
+ * By how much (>= 1) to widen an interval of the centre of @d (in the order in which it was measured) for serial dependence: the square root of
+ * (1 + r) / (1 - r), r the lag-1 autocorrelation of the ranks, on the safe side. 1 when none is seen, or n < 6.
  */
 double stats_dependence(const double *d, size_t n);
 
-/* Do the values fall into two groups that are further apart than @margin (relative)? */
-bool stats_bimodal(const double *x, size_t n, double margin);
+/*
+ * Two modes: the dip test of Hartigan and Hartigan (1985) at 1 %, with ties spread over the cell of their grid, and centres further apart than
+ * @margin (relative). n < 20 is never enough. Returns whether there are two, and then @out: the medians of the two groups and their shares.
+ */
+struct stats_modes {
+	double center[2], share[2];
+};
+bool stats_modes(const double *x, size_t n, double margin, struct stats_modes *out);
+double stats_dip(const double *x, size_t n);	/* 1 / (2 n) ... 0.25; NAN when n is 0 */
+
+/* The smallest gap between different values, and how many different ones there are; 0 when they are all the same. */
+double stats_grid_step(const double *x, size_t n, size_t *distinct);
 
 /* Percentile bootstrap of the Hodges-Lehmann estimate or the median: the cross-check in tests. */
 int stats_bootstrap_interval(const double *d, size_t n, double level, size_t resamples, struct random_state *r, struct interval *out);

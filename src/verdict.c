@@ -82,12 +82,14 @@ static enum verdict direction(double effect, enum better better)
 }
 
 /*
- * The table of the design. Equality counts as "not outside zero" and as "not inside the margin", so both errors stay within the promise for
- * discrete values too; an interval that is the point zero is `same` even with a margin of zero.
+ * The table of the design. Equality counts as "not outside zero" and as "not inside the margin" (with a hair for rounding), so both errors stay within the
+ * promise for discrete values too.
  */
 static enum verdict place(const struct interval *i, double margin, enum better better)
 {
-	if ((i->low > -margin && i->high < margin) || (i->low >= 0 && i->high <= 0))
+	double inside = margin * (1 - 1e-9);
+
+	if (i->low > -inside && i->high < inside)
 		return VERDICT_SAME;
 	if (i->low > 0 || i->high < 0)
 		return direction(i->low > 0 ? 1 : -1, better);
@@ -109,22 +111,38 @@ static double rounds_to_settle(double n, double half, double effect, double marg
 	return ceil(fmax(n + 1, n * shrink * shrink));
 }
 
-/* Verdict, detectable and rounds_needed from the interval. @spread: half width at one round when the interval is infinite, or < 0. */
-static void conclude(struct comparison *c, const struct verdict_rule *rule, double fewest, double spread)
+/* What `conclude` knows beyond the interval. */
+struct evidence {
+	double fewest;	/* rounds without which there is no verdict */
+	double sd;	/* of d, for a guess when the interval is infinite; < 0: unknown */
+	double grid;	/* step of the grid on which the values lie, in the terms of the interval; 0: none seen */
+	bool identical;	/* every value equals its partner */
+};
+
+/*
+ * Verdict, detectable and rounds_needed from the interval. Values on a grid can hide an effect of up to one step of it: `same` is only said
+ * when that much would still be inside the margin.
+ */
+static void conclude(struct comparison *c, const struct verdict_rule *rule, const struct evidence *e)
 {
 	double z = z_of(c->interval.level), half = (c->interval.high - c->interval.low) / 2, n = (double)c->interval.n;
+	double margin = fmax(0, c->margin - e->grid);
 
-	c->verdict = place(&c->interval, c->margin, rule->better);
 	c->detectable = half * (1 + qnorm(POWER, 0, 1, 1, 0) / z);
 	c->rounds_needed = 0;
+	c->verdict = e->identical && isfinite(half) ? VERDICT_SAME : place(&c->interval, c->margin, rule->better);
+	if (c->verdict == VERDICT_SAME && !e->identical && place(&c->interval, margin, rule->better) != VERDICT_SAME) {
+		c->verdict = VERDICT_CANNOT_TELL;
+		c->flags |= COMPARE_COARSE;
+	}
 	if (c->verdict != VERDICT_CANNOT_TELL)
 		return;
 	if (isfinite(half))
-		c->rounds_needed = rounds_to_settle(n, half, c->interval.estimate, c->margin, z);
-	else if (spread > 0)
-		c->rounds_needed = fmax(fewest, rounds_to_settle(1, z * spread, c->interval.estimate, c->margin, z));
+		c->rounds_needed = rounds_to_settle(n, half, c->interval.estimate, margin, z);
+	else if (e->sd > 0)
+		c->rounds_needed = fmax(e->fewest, rounds_to_settle(1, z * e->sd, c->interval.estimate, margin, z));
 	else
-		c->rounds_needed = fewest;
+		c->rounds_needed = e->fewest;
 }
 
 static void begin(struct comparison *c, enum verdict_method method, double level)
@@ -173,10 +191,30 @@ static double median_magnitude(const double *x, size_t n)
 	return median;
 }
 
+/* The step of the grid on which @x lies, when at least half of the values are repeated; 0: none seen. */
+static double heavy_ties_step(const double *x, size_t n)
+{
+	size_t distinct;
+	double step = stats_grid_step(x, n, &distinct);
+
+	return distinct <= n / 2 ? step : 0;
+}
+
+/* Of two samples, in the terms of the interval: the finer of the two grids that are seen. */
+static double grid_of(const double *arm, size_t narm, const double *ref, size_t nref, bool logs)
+{
+	double a = heavy_ties_step(arm, narm), b = heavy_ties_step(ref, nref);
+	double step = a > 0 && b > 0 ? fmin(a, b) : a + b;
+
+	return logs ? log1p(step / median_magnitude(ref, nref)) : step;
+}
+
 int verdict_paired(const double *arm, const double *ref, size_t n, const struct verdict_rule *rule, double level,
 		   struct comparison *out)
 {
-	double mean, sd = 0, *d;
+	struct evidence e = { .sd = -1 };
+	struct stats_modes modes;
+	double mean, *d;
 	int err;
 
 	if (!(level > 0))
@@ -200,15 +238,19 @@ int verdict_paired(const double *arm, const double *ref, size_t n, const struct 
 	out->p_value = stats_signed_rank_p(d, n);
 	if (!isfinite(out->interval.low) || !isfinite(out->interval.high))
 		out->flags |= COMPARE_TOO_FEW;
-	if (n > 1 && all_equal(d, n))
+	if (n > 1 && all_equal(d, n)) {
 		out->flags |= COMPARE_ZERO_VARIANCE;
-	else
+		e.identical = fabs(d[0]) <= 0;
+	} else {
 		inflate(out, stats_dependence(d, n));
+	}
 	if (n > 1)
-		stats_mean_sd(d, n, &mean, &sd);
-	if (stats_bimodal(arm, n, rule->margin) || stats_bimodal(ref, n, rule->margin))
+		stats_mean_sd(d, n, &mean, &e.sd);
+	e.fewest = fewest_rounds(level);
+	e.grid = grid_of(arm, n, ref, n, !(out->flags & COMPARE_DIFFERENCE));
+	if (stats_modes(arm, n, rule->margin, &modes) || stats_modes(ref, n, rule->margin, &modes))
 		out->flags |= COMPARE_BIMODAL;
-	conclude(out, rule, fewest_rounds(level), sd);
+	conclude(out, rule, &e);
 out:
 	free(d);
 	return err;
@@ -237,6 +279,8 @@ static double fewest_per_arm(double level)
 int verdict_unpaired(const double *arm, size_t narm, const double *ref, size_t nref, const struct verdict_rule *rule,
 		     struct comparison *out)
 {
+	struct evidence e = { .sd = -1 };
+	struct stats_modes modes;
 	double level = rule->level, *a, *b;
 	bool logs;
 	int err;
@@ -265,13 +309,17 @@ int verdict_unpaired(const double *arm, size_t narm, const double *ref, size_t n
 	out->p_value = stats_rank_sum_p(b, nref, a, narm);
 	if (!isfinite(out->interval.low) || !isfinite(out->interval.high))
 		out->flags |= COMPARE_TOO_FEW;
-	if (narm > 1 && nref > 1 && all_equal(a, narm) && all_equal(b, nref))
+	if (narm > 1 && nref > 1 && all_equal(a, narm) && all_equal(b, nref)) {
 		out->flags |= COMPARE_ZERO_VARIANCE;
-	else
+		e.identical = fabs(a[0] - b[0]) <= 0;
+	} else {
 		inflate(out, fmax(stats_dependence(a, narm), stats_dependence(b, nref)));
-	if (stats_bimodal(arm, narm, rule->margin) || stats_bimodal(ref, nref, rule->margin))
+	}
+	e.fewest = out->rounds_needed;
+	e.grid = grid_of(arm, narm, ref, nref, logs);
+	if (stats_modes(arm, narm, rule->margin, &modes) || stats_modes(ref, nref, rule->margin, &modes))
 		out->flags |= COMPARE_BIMODAL;
-	conclude(out, rule, fewest_per_arm(level), -1);
+	conclude(out, rule, &e);
 out:
 	free(a);
 	free(b);
@@ -291,8 +339,8 @@ static double log1p_or_infinity(double x)
 
 int verdict_summary(const struct summary *arm, const struct summary *ref, const struct verdict_rule *rule, struct comparison *out)
 {
+	struct evidence e = { .fewest = 2, .sd = -1 };
 	bool logs = arm->mean > 0 && ref->mean > 0;
-	double half;
 	int err;
 
 	begin(out, METHOD_SUMMARY, rule->level);
@@ -320,17 +368,16 @@ int verdict_summary(const struct summary *arm, const struct summary *ref, const 
 	if (err)
 		return err;
 	out->p_value = stats_welch_p(ref->n, ref->mean, sample_sd(ref), arm->n, arm->mean, sample_sd(arm));
-	if (out->interval.low >= out->interval.high)
+	if (out->interval.low >= out->interval.high) {
 		out->flags |= COMPARE_ZERO_VARIANCE;
+		e.identical = fabs(out->interval.estimate) <= 0;
+	}
 	if (logs) {
 		out->interval.estimate = log_ratio(arm->mean, ref->mean);
 		out->interval.low = log1p_or_infinity(out->interval.low / ref->mean);
 		out->interval.high = log1p_or_infinity(out->interval.high / ref->mean);
 	}
-	conclude(out, rule, 2, -1);
-	half = (out->interval.high - out->interval.low) / 2;
-	if (out->verdict == VERDICT_CANNOT_TELL && !isfinite(half))
-		out->rounds_needed = INFINITY;
+	conclude(out, rule, &e);
 	return 0;
 }
 

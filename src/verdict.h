@@ -30,11 +30,12 @@ enum verdict_method {
 #define COMPARE_TOO_FEW		(1u << 1)	/* fewer rounds than the interval needs */
 #define COMPARE_NO_SPREAD	(1u << 2)	/* no spread was kept (single values or means without sd): cannot tell */
 #define COMPARE_ZERO_VARIANCE	(1u << 3)	/* all d equal */
-#define COMPARE_AUTOCORRELATED	(1u << 4)	/* rounds depended on one another; the interval was widened accordingly */
+#define COMPARE_AUTOCORRELATED	(1u << 4)	/* rounds seem to depend on one another; the interval was widened accordingly */
 #define COMPARE_BELOW_NULL	(1u << 5)	/* withdrawn: finer than the null control's width */
 #define COMPARE_NOT_INTERLEAVED	(1u << 6)
 #define COMPARE_BIMODAL		(1u << 7)	/* two modes seen in one of the samples */
 #define COMPARE_EARLY		(1u << 8)	/* stopped at a planned look before the last one */
+#define COMPARE_COARSE		(1u << 9)	/* would be `same`, but the values lie on a grid as coarse as the margin: cannot tell */
 
 /*
  * One comparison of an arm with the reference. Effects are log ratios of arm to reference, or (COMPARE_DIFFERENCE) differences in the
@@ -99,5 +100,7 @@ struct looks {
 };
 /* -EINVAL: level not in (0, 1), no look or more than LOOKS_MAX, fractions not ascending by at least 0.005, or the last not 1. */
 int looks_plan(struct looks *looks, double level, const double *fraction, size_t count);
+/* The looks that every experiment takes, and that the simulation proves. */
+int looks_plan_usual(struct looks *looks, double level);
 
 #endif
