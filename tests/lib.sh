@@ -139,9 +139,9 @@ is() {
 	if [ ${#wrong[@]} -eq 0 ]; then
 		pass "$name"
 	else
-		local -a seen
-		mapfile -t seen < <(lib_seen)
-		fail "$name" "${wrong[@]}" "${seen[@]}"
+		local -a lib_lines
+		mapfile -t lib_lines < <(lib_seen)
+		fail "$name" "${wrong[@]}" "${lib_lines[@]}"
 	fi
 }
 
@@ -152,9 +152,9 @@ check() {
 	if "$@" >"$tmp/check" 2>&1; then
 		pass "$name"
 	else
-		local -a seen
-		mapfile -t seen < <(head -n 40 "$tmp/check")
-		fail "$name" "failed: $*" ${seen[@]+"${seen[@]}"}
+		local -a lib_lines
+		mapfile -t lib_lines < <(head -n 40 "$tmp/check")
+		fail "$name" "failed: $*" ${lib_lines[@]+"${lib_lines[@]}"}
 	fi
 }
 
