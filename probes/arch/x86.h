@@ -3,6 +3,8 @@
  * x86: 64 and 32 bit. SDM: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2; APM: AMD64 Architecture
  * Programmer's Manual, volume 3. Instructions that assemblers of 2018 lack are written as bytes.
  */
+#ifndef PERF_RELAX_ARCH_X86_H
+#define PERF_RELAX_ARCH_X86_H
 
 #define X86_NEED_PAUSE		1
 #define X86_NEED_SERIALIZE	2
@@ -23,6 +25,7 @@
 	X(rep_pause, "rep-pause", X86_NEED_PAUSE,     EFFECT_NONE, "", "rep; pause", "pause with a redundant prefix, F3 F3 90") \
 	X(nop,       "nop",       ARCH_NEED_NONE,     EFFECT_NONE, "", "nop", "no operation, 90") \
 	X(none,      "none",      ARCH_NEED_NONE,     EFFECT_NONE, "", "", "nothing at all: the empty loop body") \
+	X(lfence,    "lfence",    X86_NEED_SSE2,      EFFECT_NONE, "", "lfence", "load fence: waits for all earlier instructions (SDM LFENCE)") \
 	X(serialize, "serialize", X86_NEED_SERIALIZE, EFFECT_NONE, "", ".byte 0x0f, 0x01, 0xe8", "serialise execution (SDM SERIALIZE)") \
 	X(tpause,    "tpause",    X86_NEED_WAITPKG,   EFFECT_NONE, "xorl %%eax, %%eax; xorl %%edx, %%edx; movl $1, %%ecx", \
 	  ".byte 0x66, 0x0f, 0xae, 0xf1", "timed pause in C0.1 with an expired deadline (SDM TPAUSE)") \
@@ -48,10 +51,12 @@
 	X(xadd_local,    "xadd-local",    ARCH_NEED_NONE, EFFECT_ADD, "", \
 	  "movl $1, %%eax; xaddl %%eax, (%[p])", "add and return, this CPU only (no LOCK)") \
 	X(xchg,          "xchg",          ARCH_NEED_NONE, EFFECT_XCHG, "movl $1, %%eax", \
-	  "xchgl %%eax, (%[p])", "swap; always locked on x86, so there is no local form")
+	  "xchgl %%eax, (%[p])", "swap; always locked on x86, so there is no local form") \
+	X(spin_lock,     "spin-lock",     ARCH_NEED_NONE, EFFECT_LOCK, "", \
+	  "1: movl $1, %%eax; xchgl %%eax, (%[p]); testl %%eax, %%eax; jnz 1b; movl $0, (%[p])", \
+	  "take and release a free test-and-set spin lock")
 
 #define X86_BARRIERS(X) \
-	X(lfence, "lfence", X86_NEED_SSE2, EFFECT_NONE, "", "lfence", "load fence; waits for all earlier instructions") \
 	X(mfence, "mfence", X86_NEED_SSE2, EFFECT_NONE, "", "mfence", "full memory fence") \
 	X(sfence, "sfence", X86_NEED_SSE2, EFFECT_NONE, "", "sfence", "store fence")
 
@@ -116,6 +121,23 @@ static inline unsigned long long arch_ticks_end(int have_rdtscp)
 	return ((unsigned long long)hi << 32) | lo;
 }
 
+/*
+ * The counter's frequency where the CPU states it: CPUID.15H, crystal * EBX / EAX (SDM volume 3, "Determining the Processor Base
+ * Frequency"). 0: not stated; measure it.
+ */
+static inline unsigned long long arch_ticks_hz(void)
+{
+	unsigned int r[4];
+
+	arch_cpuid(0, 0, r);
+	if (r[0] < 0x15)
+		return 0;
+	arch_cpuid(0x15, 0, r);
+	if (!r[0] || !r[1] || !r[2])
+		return 0;
+	return (unsigned long long)r[2] * r[1] / r[0];
+}
+
 /* SDM volume 2, CPUID; APM volume 3, appendix E. @hwcap and @hwcap2 are not used: CPUID says what can be executed. */
 static inline int arch_has(int need, unsigned long hwcap, unsigned long hwcap2)
 {
@@ -170,4 +192,5 @@ static inline const char *arch_need_name(int need)
 	return "nothing";
 }
 
+#endif /* target */
 #endif
