@@ -151,7 +151,7 @@ dnl RELAX_COMPILER_FLAGS: RELAX_CFLAGS (language, warnings, hardening) and --ena
 AC_DEFUN([RELAX_COMPILER_FLAGS], [
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [treat warnings as errors (for developers and CI)])])
 RELAX_CFLAGS=
-m4_foreach_w([relax_flag], [-std=gnu11 -Wall -Wextra -Wmissing-prototypes -Wshadow -Wconversion -Wstrict-prototypes -Wformat=2 -fstack-protector-strong],
+m4_foreach_w([relax_flag], [-std=gnu11 -Wall -Wextra -Wmissing-prototypes -Wshadow -Wconversion -Wstrict-prototypes -Wformat-security -fstack-protector-strong],
 	[RELAX_FLAG([RELAX_CFLAGS], relax_flag)])
 dnl Some toolchains define it by default, and sanitizers do not get on with it.
 AS_IF([test "x${enable_sanitizers:-no}" = xno], [
