@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "result.h"
+#include "result-private.h"
 
 /* More than this share of interrupted trials is worth a warning; RESULT_WARNINGS says so in words. */
 #define INTERFERENCE_SHARE 0.10
@@ -78,13 +78,6 @@ static int compare_arms(const struct result *r, struct workspace *w, size_t cond
 	return err;
 }
 
-static void add_comparison(struct result *r, const struct result_comparison *c)
-{
-	if (!(r->ncomparison & (r->ncomparison - 1)))
-		r->comparison = util_realloc(r->comparison, r->ncomparison ? 2 * r->ncomparison : 1, sizeof(*r->comparison));
-	r->comparison[r->ncomparison++] = *c;
-}
-
 /* The arm that stands for all arms of the same bytes. */
 static size_t twin_root(const struct result *r, size_t arm)
 {
@@ -149,7 +142,7 @@ static void compare_metric(struct result *r, struct workspace *w, size_t conditi
 		if (compare_arms(r, w, condition, metric, arm, c.reference, level, &c.c))
 			continue;
 		c.c.flags |= flags;
-		add_comparison(r, &c);
+		result_append_comparison(r, &c);
 	}
 	for (size_t arm = 0; arm < r->narm; arm++) {
 		c.arm = arm;
@@ -160,7 +153,7 @@ static void compare_metric(struct result *r, struct workspace *w, size_t conditi
 		if (compare_arms(r, w, condition, metric, arm, c.reference, level, &c.c))
 			continue;
 		c.c.flags |= flags;
-		add_comparison(r, &c);
+		result_append_comparison(r, &c);
 	}
 	for (size_t i = first; i < r->ncomparison; i++)
 		if (r->comparison[i].null_control &&
@@ -183,7 +176,7 @@ static void drop_comparisons(struct result *r, size_t condition)
 		free(r->comparison);
 		r->comparison = NULL;
 	} else {
-		/* add_comparison() doubles at powers of two: give it exactly that room */
+		/* result_append_comparison() doubles at powers of two: give it exactly that room */
 		size_t room = 1;
 
 		while (room < kept)

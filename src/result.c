@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "result.h"
+#include "result-private.h"
 
 #ifndef PACKAGE_VERSION
 #define PACKAGE_VERSION "unknown"
@@ -211,6 +211,12 @@ void result_reserve(struct result *r, size_t conditions, size_t arms, size_t met
 	reshape(r, grown(r->room_condition, conditions, 1), grown(r->room_arm, arms, 1), grown(r->room_metric, metrics, 1), r->flags_room);
 }
 
+void result_reserve_rounds(struct result *r, size_t rounds)
+{
+	if (rounds > r->flags_room)
+		reshape(r, r->room_condition, r->room_arm, r->room_metric, rounds);
+}
+
 /* Arrays of arms, metrics, conditions, pairs and warnings double whenever their number reaches a power of two. */
 static void *append_room(void *array, size_t n, size_t size)
 {
@@ -309,8 +315,19 @@ void result_warn(struct result *r, enum result_warning id, const char *detail)
 		if (r->warning[i].id == id && (seen && detail ? !strcmp(seen, detail) : seen == detail))
 			return;
 	}
+	result_append_warning(r, id, detail, false);
+}
+
+void result_append_warning(struct result *r, enum result_warning id, const char *detail, bool derived)
+{
 	r->warning = append_room(r->warning, r->nwarning, sizeof(*r->warning));
-	r->warning[r->nwarning++] = (struct result_warning_entry){ .id = id, .detail = copy_string(detail) };
+	r->warning[r->nwarning++] = (struct result_warning_entry){ .id = id, .detail = copy_string(detail), .derived = derived };
+}
+
+void result_append_comparison(struct result *r, const struct result_comparison *c)
+{
+	r->comparison = append_room(r->comparison, r->ncomparison, sizeof(*r->comparison));
+	r->comparison[r->ncomparison++] = *c;
 }
 
 struct result_series *result_series(const struct result *r, size_t condition, size_t arm, size_t metric)

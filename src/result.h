@@ -185,8 +185,10 @@ const char *result_warning_advice(enum result_warning id);
  * such a file; "-" is stdin.
  */
 int result_write(const struct result *r, const char *path, struct reason *why);
-/* Remove the temporary file of a result_write() in progress, if any: for handlers of signals that end the process (async-signal-safe). */
-void result_write_abandon(void);
 int result_read(const char *path, struct result **out, struct reason *why);
+
+/* JSON text for others that print it: a string with its quotes (each broken UTF-8 byte becomes U+FFFD); a finite number that reads back exactly. */
+void result_json_string(FILE *f, const char *s);
+void result_json_number(FILE *f, double x);
 
 #endif

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* What the report-*.c files share; nobody else includes it. */
+#ifndef PERF_RELAX_REPORT_PRIVATE_H
+#define PERF_RELAX_REPORT_PRIVATE_H
+
+#include "report.h"
+
+#define REPORT_WIDTH 96	/* columns that running text is wrapped to */
+
+/* report-table.c: rows and columns of text, printed in any of the formats. Memory: the text and 9 bytes a cell. */
+enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_DECIMAL };
+enum table_style { STYLE_PLAIN, STYLE_GOOD, STYLE_BAD, STYLE_UNSURE, STYLE_DIM, STYLE_HEAD };
+
+struct table;
+struct table *table_new(void);
+void table_free(struct table *t);
+void table_column(struct table *t, enum table_align align, const char *head);
+/* Cells are added row by row. */
+void table_cell(struct table *t, enum table_style style, const char *fmt, ...) PRINTF_LIKE(3, 4);
+size_t table_rows(const struct table *t);
+int table_print(FILE *f, const struct table *t, const struct report_options *o);
+
+/* @s made safe for a terminal: control characters and broken UTF-8 become '?', with o->ascii all beyond ASCII too. Caller frees. */
+char *report_clean(const char *s, const struct report_options *o);
+/* Print @text wrapped to REPORT_WIDTH, the first line after @prefix, later lines indented by @indent. @text is cleaned. */
+void report_wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, const char *fmt, ...) PRINTF_LIKE(5, 6);
+void report_csv_field(FILE *f, const char *s, const char *sep);
+void report_style(FILE *f, const struct report_options *o, enum table_style style, const char *text);
+
+/* report-value.c: what one cell says. */
+enum value_kind { VALUE_NUMBER, VALUE_BELOW, VALUE_NOT_SUPPORTED, VALUE_NOT_COUNTED };
+struct report_value {
+	enum value_kind kind;
+	double value;		/* median; the mean when only a summary is known */
+	double low, high;	/* interval of the value; infinite when there are too few rounds */
+	size_t n;		/* trials that it rests on */
+	const char *why;	/* why there is none */
+};
+/* @buf: room for the rounds of the condition (NULL: allocated when needed). */
+void report_value(const struct result *r, size_t condition, size_t arm, size_t metric, struct report_value *v);
+/* "17.70", "(0 ± 0.021)", "<not supported>". */
+char *report_value_text(const struct report_value *v, const struct report_options *o, char *buf, size_t size);
+char *report_effect_text(const struct comparison *c, const char *unit, const struct report_options *o, char *buf, size_t size);
+char *report_size_text(double effect, const struct comparison *c, const char *unit, char *buf, size_t size);
+enum table_style report_verdict_style(enum verdict v);
+const char *report_metric_name(const struct result_metric *m, char *buf, size_t size);	/* "cycles~" when estimated */
+/* One sentence per COMPARE_* flag, NULL for those that need none. */
+const char *report_flag_sentence(unsigned int flag);
+
+/* Comparisons by (condition, metric, arm), so that large results are not searched cell by cell. */
+struct comparison_index;
+struct comparison_index *comparison_index_new(const struct result *r);
+const struct comparison *comparison_index_find(const struct comparison_index *x, size_t condition, size_t metric, size_t arm);
+void comparison_index_free(struct comparison_index *x);
+
+/* The order of the rows as o->sort asks, into @order (room for every arm). -EINVAL for a column that is not there. */
+int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o, const struct comparison_index *index,
+		 size_t *order, struct reason *why);
+
+/* Which metric a report judges by: o->metric or the run's headline. -EINVAL with the names there are. */
+int report_pick_metric(const struct result *r, const struct report_options *o, size_t *metric, struct reason *why);
+
+int report_text(FILE *f, const struct result *r, const struct report_options *o, struct reason *why);
+int report_csv(FILE *f, struct result *const *r, size_t n, const struct report_options *o, struct reason *why);
+int report_json(FILE *f, struct result *const *r, size_t n, const struct report_options *o, struct reason *why);
+
+#endif

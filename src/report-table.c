@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Tables: columns, rows, and how each format sets them.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report-private.h"
+
+struct column {
+	char *head;
+	enum table_align align;
+};
+
+struct table {
+	struct column *column;
+	size_t ncolumn;
+	size_t *cell;		/* offsets into text */
+	unsigned char *style;
+	size_t ncell, cell_room;
+	char *text;
+	size_t used, text_room;
+};
+
+static const char *const style_on[] = {
+	[STYLE_PLAIN] = "", [STYLE_GOOD] = "\033[32m", [STYLE_BAD] = "\033[31m", [STYLE_UNSURE] = "\033[33m", [STYLE_DIM] = "\033[2m",
+	[STYLE_HEAD] = "\033[1m",
+};
+
+struct table *table_new(void)
+{
+	return util_calloc(1, sizeof(struct table));
+}
+
+void table_free(struct table *t)
+{
+	if (!t)
+		return;
+	for (size_t i = 0; i < t->ncolumn; i++)
+		free(t->column[i].head);
+	free(t->column);
+	free(t->cell);
+	free(t->style);
+	free(t->text);
+	free(t);
+}
+
+void table_column(struct table *t, enum table_align align, const char *head)
+{
+	t->column = util_realloc(t->column, t->ncolumn + 1, sizeof(*t->column));
+	t->column[t->ncolumn++] = (struct column){ .head = util_strdup(head), .align = align };
+}
+
+void table_cell(struct table *t, enum table_style style, const char *fmt, ...)
+{
+	va_list ap, again;
+	int length;
+
+	if (t->ncell == t->cell_room) {
+		t->cell_room = t->cell_room ? t->cell_room + t->cell_room / 2 : 64;
+		t->cell = util_realloc(t->cell, t->cell_room, sizeof(*t->cell));
+		t->style = util_realloc(t->style, t->cell_room, 1);
+	}
+	t->cell[t->ncell] = t->used;
+	t->style[t->ncell++] = (unsigned char)style;
+	va_start(ap, fmt);
+	va_copy(again, ap);
+	length = vsnprintf(t->text ? t->text + t->used : NULL, t->text_room - t->used, fmt, ap);
+	if (length < 0)
+		length = 0;
+	if ((size_t)length >= t->text_room - t->used) {
+		t->text_room = t->text_room + t->text_room / 2 + (size_t)length + 1024;
+		t->text = util_realloc(t->text, t->text_room, 1);
+		vsnprintf(t->text + t->used, t->text_room - t->used, fmt, again);
+	}
+	va_end(again);
+	va_end(ap);
+	t->used += (size_t)length + 1;
+}
+
+size_t table_rows(const struct table *t)
+{
+	return t->ncolumn ? t->ncell / t->ncolumn : 0;
+}
+
+/* Length in bytes of the UTF-8 character at @s, 0 when it is none (overlong, surrogate, cut short). */
+static size_t utf8_length(const char *s)
+{
+	const unsigned char *u = (const unsigned char *)s;
+	size_t n = u[0] < 0x80 ? 1 : u[0] < 0xc2 ? 0 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : u[0] < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+	if (n == 3 && ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f)))
+		return 0;
+	if (n == 4 && ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f)))
+		return 0;
+	return n;
+}
+
+/* Characters, each taken as one column wide. */
+static size_t text_width(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+char *report_clean(const char *s, const struct report_options *o)
+{
+	char *clean = util_calloc(strlen(s) + 1, 1), *p = clean;
+
+	while (*s) {
+		size_t n = utf8_length(s);
+		unsigned char first = (unsigned char)s[0];
+		bool control = first < 0x20 || first == 0x7f || (n == 2 && first == 0xc2 && (unsigned char)s[1] < 0xa0);
+
+		if (!n || control || (n > 1 && o->ascii)) {
+			*p++ = '?';
+			s += n ? n : 1;
+			continue;
+		}
+		memcpy(p, s, n);
+		p += n;
+		s += n;
+	}
+	return clean;
+}
+
+void report_style(FILE *f, const struct report_options *o, enum table_style style, const char *text)
+{
+	if (o->colour && style != STYLE_PLAIN)
+		fprintf(f, "%s%s\033[0m", style_on[style], text);
+	else
+		fputs(text, f);
+}
+
+void report_wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, const char *fmt, ...)
+{
+	va_list ap;
+	char *raw, *text, *word, *save = NULL;
+	size_t column = text_width(prefix);
+	bool first = true;
+
+	va_start(ap, fmt);
+	if (vasprintf(&raw, fmt, ap) < 0)
+		raw = NULL;
+	va_end(ap);
+	if (!raw)
+		return;
+	text = report_clean(raw, o);
+	free(raw);
+	fputs(prefix, f);
+	for (word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		size_t width = text_width(word);
+
+		if (!first && column + 1 + width > REPORT_WIDTH) {
+			fprintf(f, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (!first) {
+			fputc(' ', f);
+			column++;
+		}
+		fputs(word, f);
+		column += width;
+		first = false;
+	}
+	fputc('\n', f);
+	free(text);
+}
+
+void report_csv_field(FILE *f, const char *s, const char *sep)
+{
+	if (!strstr(s, sep) && !s[strcspn(s, "\"\r\n")] && *s != ' ' && (!*s || s[strlen(s) - 1] != ' ')) {
+		fputs(s, f);
+		return;
+	}
+	fputc('"', f);
+	for (; *s; s++) {
+		if (*s == '"')
+			fputc('"', f);
+		fputc(*s, f);
+	}
+	fputc('"', f);
+}
+
+static void markdown_cell(FILE *f, const char *s)
+{
+	for (; *s; s++) {
+		if (*s == '|' || *s == '\\' || *s == '`' || *s == '*' || *s == '_')
+			fputc('\\', f);
+		if (*s == '<')
+			fputs("&lt;", f);
+		else
+			fputc(*s, f);
+	}
+}
+
+static const char *cell_at(const struct table *t, size_t row, size_t column)
+{
+	return t->text + t->cell[row * t->ncolumn + column];
+}
+
+static void print_csv(FILE *f, const struct table *t, const char *sep)
+{
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		fputs(i ? sep : "", f);
+		report_csv_field(f, t->column[i].head, sep);
+	}
+	fputc('\n', f);
+	for (size_t row = 0; row < table_rows(t); row++) {
+		for (size_t i = 0; i < t->ncolumn; i++) {
+			fputs(i ? sep : "", f);
+			report_csv_field(f, cell_at(t, row, i), sep);
+		}
+		fputc('\n', f);
+	}
+}
+
+static void print_markdown(FILE *f, const struct table *t, const struct report_options *o)
+{
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		char *head = report_clean(t->column[i].head, o);
+
+		fputs(i ? " | " : "| ", f);
+		markdown_cell(f, head);
+		free(head);
+	}
+	fputs(" |\n", f);
+	for (size_t i = 0; i < t->ncolumn; i++)
+		fputs(t->column[i].align == TABLE_LEFT ? "| --- " : "| ---: ", f);
+	fputs("|\n", f);
+	for (size_t row = 0; row < table_rows(t); row++) {
+		for (size_t i = 0; i < t->ncolumn; i++) {
+			char *cell = report_clean(cell_at(t, row, i), o);
+
+			fputs(i ? " | " : "| ", f);
+			markdown_cell(f, cell);
+			free(cell);
+		}
+		fputs(" |\n", f);
+	}
+}
+
+/* A column of numbers is set so that the decimal points stand below one another. */
+struct width {
+	size_t before, after, all;
+};
+
+static bool is_number(const char *s)
+{
+	return *s && s[strspn(s, "+-0123456789.")] == '\0';
+}
+
+static void measure(struct width *w, enum table_align align, const char *s)
+{
+	size_t all = text_width(s);
+
+	if (align == TABLE_DECIMAL && is_number(s)) {
+		size_t before = strcspn(s, ".");
+
+		if (before > w->before)
+			w->before = before;
+		if (all - before > w->after)
+			w->after = all - before;
+		all = w->before + w->after;
+	}
+	if (all > w->all)
+		w->all = all;
+}
+
+static void set_cell(FILE *f, const struct report_options *o, const struct width *w, enum table_align align, enum table_style style, const char *s,
+		     bool last)
+{
+	size_t all = text_width(s), right = 0, left = 0;
+
+	if (align == TABLE_LEFT)
+		right = w->all - all;
+	else if (align == TABLE_DECIMAL && is_number(s))
+		right = w->after - (all - strcspn(s, "."));
+	if (align != TABLE_LEFT)
+		left = w->all - all - right;
+	fprintf(f, "%*s", (int)left, "");
+	report_style(f, o, style, s);
+	if (!last)
+		fprintf(f, "%*s", (int)right, "");
+}
+
+static void print_text(FILE *f, const struct table *t, const struct report_options *o)
+{
+	struct width *w = util_calloc(t->ncolumn, sizeof(*w));
+	size_t line = 0;
+
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		measure(&w[i], TABLE_RIGHT, t->column[i].head);
+		for (size_t row = 0; row < table_rows(t); row++)
+			measure(&w[i], t->column[i].align, cell_at(t, row, i));
+		line += w[i].all + (i ? 2 : 0);
+	}
+	fputc(' ', f);
+	for (size_t i = 0; i < t->ncolumn; i++) {
+		fputs(i ? "  " : "", f);
+		set_cell(f, o, &w[i], t->column[i].align == TABLE_LEFT ? TABLE_LEFT : TABLE_RIGHT, STYLE_HEAD, t->column[i].head, i + 1 == t->ncolumn);
+	}
+	fputs("\n ", f);
+	for (size_t i = 0; i < line; i++)
+		fputs(o->ascii ? "-" : "\u2500", f);
+	fputc('\n', f);
+	for (size_t row = 0; row < table_rows(t); row++) {
+		fputc(' ', f);
+		for (size_t i = 0; i < t->ncolumn; i++) {
+			size_t last = t->ncolumn - 1;
+
+			/* nothing but blanks to the right: end the line here */
+			while (last > i && !*cell_at(t, row, last))
+				last--;
+			fputs(i ? "  " : "", f);
+			set_cell(f, o, &w[i], t->column[i].align, t->style[row * t->ncolumn + i], cell_at(t, row, i), i == last);
+			if (i == last)
+				break;
+		}
+		fputc('\n', f);
+	}
+	free(w);
+}
+
+int table_print(FILE *f, const struct table *t, const struct report_options *o)
+{
+	if (!t->ncolumn)
+		return 0;
+	switch (o->format) {
+	case REPORT_CSV:
+		print_csv(f, t, o->csv_sep ? o->csv_sep : ",");
+		break;
+	case REPORT_MARKDOWN:
+		print_markdown(f, t, o);
+		break;
+	default:
+		print_text(f, t, o);
+	}
+	return ferror(f) ? -EIO : 0;
+}

@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * One result as text (or Markdown): a table per condition, then everything that a sceptic asks: null control, rule, what could not be told
+ * and why, warnings, where it ran, seed.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report-private.h"
+
+#define BYTES_SHOWN 6	/* of an encoding; all of them with -v, in CSV and in JSON */
+
+struct text_report {
+	FILE *f;
+	const struct result *r;
+	const struct report_options *o;
+	const struct comparison_index *index;
+	size_t headline;
+};
+
+static bool has_flag(const struct comparison *c, unsigned int flag)
+{
+	return c && (c->flags & flag);
+}
+
+/* "f3 90"; long encodings are cut, with the number of bytes left out. */
+static char *short_bytes(const char *bytes, const struct report_options *o, char *buf, size_t size)
+{
+	size_t n = (strlen(bytes) + 1) / 3;
+
+	if (n <= BYTES_SHOWN + 1 || o->verbosity > 0)
+		snprintf(buf, size, "%s", bytes);
+	else
+		snprintf(buf, size, "%.*s +%zu", BYTES_SHOWN * 3 - 1, bytes, n - BYTES_SHOWN);
+	return buf;
+}
+
+static void print_title(const struct text_report *t)
+{
+	const struct result *r = t->r;
+	size_t rounds = 0, measured = 0;
+	bool markdown = t->o->format == REPORT_MARKDOWN;
+
+	for (size_t c = 0; c < r->ncondition; c++)
+		rounds += r->rounds[c];
+	for (size_t a = 0; a < r->narm; a++)
+		measured += !r->arm[a].absent;
+	fputs(markdown ? "## " : "", t->f);
+	report_wrap(t->f, t->o, "", 2, "perf relax %s: %zu arm%s, %zu round%s in %.2f s, %s%s", r->command ? r->command : "", measured,
+		    measured == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s", r->elapsed_s,
+		    r->interleaved ? "each round in random order" : "not interleaved", r->partial ? "; PARTIAL" : "");
+	if (r->file)
+		report_wrap(t->f, t->o, "", 2, "file %s, measured %s", r->file, r->start_time ? r->start_time : "at an unknown time");
+}
+
+/* "ns, ticks, cycles~: lower is better; instructions: no better direction". */
+static char *direction_text(const struct result *r)
+{
+	static const char *const words[] = {
+		[BETTER_LOWER] = "lower is better", [BETTER_HIGHER] = "higher is better", [BETTER_NONE] = "no better direction",
+	};
+	char *text = util_strdup("");
+
+	for (enum better b = BETTER_LOWER; b <= BETTER_NONE; b++) {
+		bool any = false;
+
+		for (size_t m = 0; m < r->nmetric; m++) {
+			char name[64], *longer;
+
+			if (r->metric[m].better != b)
+				continue;
+			longer = util_asprintf("%s%s%s", text, any ? ", " : *text ? "; " : "", report_metric_name(&r->metric[m], name, sizeof(name)));
+			free(text);
+			text = longer;
+			any = true;
+		}
+		if (any) {
+			char *longer = util_asprintf("%s: %s", text, words[b]);
+
+			free(text);
+			text = longer;
+		}
+	}
+	return text;
+}
+
+static void print_caption(const struct text_report *t, size_t condition)
+{
+	const struct result *r = t->r;
+	char *directions = direction_text(r);
+	bool per_op = true;
+
+	for (size_t m = 0; m < r->nmetric; m++) {
+		const char *unit = r->metric[m].unit;
+
+		per_op = per_op && unit && strlen(unit) > 3 && !strcmp(unit + strlen(unit) - 3, "/op");
+	}
+	fputc('\n', t->f);
+	if (*r->condition[condition].name)
+		report_wrap(t->f, t->o, "", 2, "%s", r->condition[condition].name);
+	report_wrap(t->f, t->o, "", 2, "%s of %zu round%s. %s", per_op ? "Per operation, median" : "Median", r->rounds[condition],
+		    r->rounds[condition] == 1 ? "" : "s", directions);
+	free(directions);
+	fputc('\n', t->f);
+}
+
+static char *metric_head(const struct result_metric *m, char *buf, size_t size)
+{
+	char name[64];
+	const char *unit = m->unit ? m->unit : "";
+	size_t n = strlen(m->name);
+
+	report_metric_name(m, name, sizeof(name));
+	/* "ns" in "ns/op" needs no unit beside it; the caption says "per operation" */
+	if (!*unit || (!strncmp(unit, m->name, n) && !strcmp(unit + n, "/op")) || (strlen(unit) > 3 && !strcmp(unit + strlen(unit) - 3, "/op")))
+		snprintf(buf, size, "%s", name);
+	else
+		snprintf(buf, size, "%s %s", name, unit);
+	return buf;
+}
+
+static void verdict_cell(const struct text_report *t, struct table *table, size_t condition, size_t arm)
+{
+	const struct comparison *c = comparison_index_find(t->index, condition, t->headline, arm);
+	const struct result_metric *m = &t->r->metric[t->headline];
+	char effect[192];
+
+	if (arm == t->r->reference) {
+		table_cell(table, STYLE_DIM, "reference");
+		table_cell(table, STYLE_PLAIN, "%s", "");
+	} else if (!c) {
+		table_cell(table, STYLE_PLAIN, "%s", "");
+		table_cell(table, STYLE_PLAIN, "%s", "");
+	} else {
+		bool null = t->r->arm[arm].bytes && t->r->arm[t->r->reference].bytes &&
+			    !strcmp(t->r->arm[arm].bytes, t->r->arm[t->r->reference].bytes);
+
+		table_cell(table, STYLE_PLAIN, "%s", report_effect_text(c, m->unit ? m->unit : "", t->o, effect, sizeof(effect)));
+		table_cell(table, report_verdict_style(c->verdict), "%s%s", verdict_name(c->verdict), null ? " (null control)" : "");
+	}
+}
+
+struct sort_key {
+	size_t arm;
+	bool has;
+	double number;
+	const char *text;
+};
+
+static int compare_keys(const void *pa, const void *pb)
+{
+	const struct sort_key *a = pa, *b = pb;
+
+	if (a->has != b->has)
+		return a->has ? -1 : 1;	/* what has no value comes last, in either direction */
+	if (a->text && strcmp(a->text, b->text))
+		return strcmp(a->text, b->text);
+	if (!a->text && a->has && a->number != b->number)
+		return a->number < b->number ? -1 : 1;
+	return a->arm < b->arm ? -1 : a->arm > b->arm;
+}
+
+int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o, const struct comparison_index *index,
+		 size_t *order, struct reason *why)
+{
+	const char *name = o->sort;
+	bool descending = name && *name == '-';
+	size_t metric = SIZE_MAX;
+	struct sort_key *key;
+
+	for (size_t a = 0; a < r->narm; a++)
+		order[a] = a;
+	if (!name)
+		return 0;
+	name += descending;
+	for (size_t m = 0; m < r->nmetric; m++) {
+		char shown[64];
+
+		if (!strcmp(name, r->metric[m].name) || !strcmp(name, report_metric_name(&r->metric[m], shown, sizeof(shown))))
+			metric = m;
+	}
+	if (metric == SIZE_MAX && strcmp(name, "name") && strcmp(name, "probe") && strcmp(name, "kind") && strcmp(name, "bytes") &&
+	    strcmp(name, "effect") && strcmp(name, "verdict"))
+		return reason_set(why, EINVAL, "--sort %s: no such column; there are name, kind, bytes, effect, verdict and the metrics%s%s", o->sort,
+				  r->nmetric ? ", such as " : "", r->nmetric ? r->metric[0].name : "");
+	key = util_calloc(r->narm, sizeof(*key));
+	for (size_t a = 0; a < r->narm; a++) {
+		const struct comparison *c = comparison_index_find(index, condition, headline, a);
+
+		key[a].arm = a;
+		if (metric != SIZE_MAX) {
+			struct report_value v;
+
+			report_value(r, condition, a, metric, &v);
+			key[a].has = !v.why;
+			key[a].number = descending ? -v.value : v.value;
+		} else if (!strcmp(name, "effect")) {
+			key[a].has = c || a == r->reference;
+			key[a].number = c ? c->interval.estimate : 0;
+			key[a].number = descending ? -key[a].number : key[a].number;
+		} else if (!strcmp(name, "verdict")) {
+			key[a].has = c;
+			key[a].text = c ? verdict_name(c->verdict) : "";
+		} else {
+			const char *s = !strcmp(name, "kind") ? r->arm[a].kind : !strcmp(name, "bytes") ? r->arm[a].bytes : r->arm[a].name;
+
+			key[a].has = s;
+			key[a].text = s ? s : "";
+		}
+	}
+	qsort(key, r->narm, sizeof(*key), compare_keys);
+	for (size_t a = 0; a < r->narm; a++)
+		order[a] = key[descending && key[0].text ? r->narm - 1 - a : a].arm;
+	free(key);
+	return 0;
+}
+
+static int print_table(const struct text_report *t, size_t condition, struct reason *why)
+{
+	const struct result *r = t->r;
+	struct table *table = table_new();
+	size_t *order = util_calloc(r->narm, sizeof(*order));
+	bool bytes = false, compared = r->narm > 1;
+	char text[256], name[128], against[192];
+	int err = report_order(r, condition, t->headline, t->o, t->index, order, why);
+
+	if (err)
+		goto out;
+	for (size_t a = 0; a < r->narm; a++)
+		bytes |= r->arm[a].bytes != NULL;
+	table_column(table, TABLE_LEFT, bytes ? "probe" : "arm");
+	if (bytes)
+		table_column(table, TABLE_LEFT, "bytes");
+	for (size_t m = 0; m < r->nmetric; m++)
+		table_column(table, TABLE_DECIMAL, metric_head(&r->metric[m], name, sizeof(name)));
+	if (compared) {
+		snprintf(against, sizeof(against), "%s against %s", report_metric_name(&r->metric[t->headline], name, sizeof(name)),
+			 r->arm[r->reference].name);
+		table_column(table, TABLE_LEFT, against);
+		table_column(table, TABLE_LEFT, "verdict");
+	}
+	for (size_t i = 0; i < r->narm; i++) {
+		const struct result_arm *arm = &r->arm[order[i]];
+		char *clean = report_clean(arm->name, t->o);
+
+		table_cell(table, STYLE_PLAIN, "%s", clean);
+		free(clean);
+		if (bytes)
+			table_cell(table, STYLE_DIM, "%s", arm->bytes ? short_bytes(arm->bytes, t->o, text, sizeof(text)) : "");
+		for (size_t m = 0; m < r->nmetric; m++) {
+			struct report_value v;
+
+			report_value(r, condition, order[i], m, &v);
+			table_cell(table, v.why ? STYLE_DIM : STYLE_PLAIN, "%s", report_value_text(&v, t->o, text, sizeof(text)));
+		}
+		if (compared)
+			verdict_cell(t, table, condition, order[i]);
+	}
+	err = table_print(t->f, table, t->o);
+out:
+	free(order);
+	table_free(table);
+	return err;
+}
+
+/* Which arms a note is about: "pause, rep-nop". All of them: "". */
+struct note {
+	const char *why;
+	size_t metric;		/* SIZE_MAX: the whole arm */
+	char *who;
+	size_t n;
+};
+
+static void note_add(struct note **notes, size_t *n, const char *why, size_t metric, const char *who)
+{
+	size_t i = 0;
+	char *longer;
+
+	while (i < *n && ((*notes)[i].metric != metric || strcmp((*notes)[i].why, why)))
+		i++;
+	if (i == *n) {
+		*notes = util_realloc(*notes, *n + 1, sizeof(**notes));
+		(*notes)[(*n)++] = (struct note){ .why = why, .metric = metric, .who = util_strdup("") };
+	}
+	if ((*notes)[i].n++ > 8)
+		return;
+	longer = util_asprintf("%s%s%s", (*notes)[i].who, *(*notes)[i].who ? ", " : "", (*notes)[i].n > 8 ? "..." : who);
+	free((*notes)[i].who);
+	(*notes)[i].who = longer;
+}
+
+/* The reason of every missing value, once. */
+static void print_missing(const struct text_report *t, size_t condition)
+{
+	const struct result *r = t->r;
+	struct note *notes = NULL;
+	size_t n = 0, below = 0, measured = 0;
+
+	for (size_t a = 0; a < r->narm; a++) {
+		struct report_value v;
+
+		measured += !r->arm[a].absent;
+		if (r->arm[a].absent) {
+			note_add(&notes, &n, r->arm[a].absent, SIZE_MAX, r->arm[a].name);
+			continue;
+		}
+		for (size_t m = 0; m < r->nmetric; m++) {
+			report_value(r, condition, a, m, &v);
+			below += v.kind == VALUE_BELOW;
+			if (v.why)
+				note_add(&notes, &n, v.why, m, r->arm[a].name);
+		}
+	}
+	if (n || below)
+		fputc('\n', t->f);
+	for (size_t i = 0; i < n; i++) {
+		char metric[64];
+		bool counted = !strncmp(notes[i].why, "not counted", strlen("not counted"));
+		const char *word = counted ? "<not counted>" : "<not supported>";
+
+		if (notes[i].metric == SIZE_MAX)
+			report_wrap(t->f, t->o, "  ", 4, "%s %s: %s", notes[i].who, word, notes[i].why);
+		else
+			report_wrap(t->f, t->o, "  ", 4, "%s%s%s %s: %s", notes[i].n == measured ? "" : notes[i].who,
+				    notes[i].n == measured ? "" : ", ", report_metric_name(&r->metric[notes[i].metric], metric, sizeof(metric)),
+				    word, notes[i].why);
+		free(notes[i].who);
+	}
+	free(notes);
+	if (below)
+		report_wrap(t->f, t->o, "  ", 4, "(0 %s x): below resolution (0 %s x): not distinguishable from zero in this run",
+			    t->o->ascii ? "+-" : "\u00b1", t->o->ascii ? "+-" : "\u00b1");
+}
+
+static void print_null(const struct text_report *t, size_t condition)
+{
+	const struct result *r = t->r;
+	const struct result_comparison *null = result_find_null(r, condition, t->headline);
+	const char *unit = r->metric[t->headline].unit ? r->metric[t->headline].unit : "";
+	char effect[192], reach[96], name[64];
+	double low, high;
+
+	if (!null) {
+		if (r->narm > 1)
+			report_wrap(t->f, t->o, "null control: ", 14, "none in this run (no two arms of the same bytes)");
+		return;
+	}
+	low = fabs(null->c.interval.low);
+	high = fabs(null->c.interval.high);
+	report_wrap(t->f, t->o, "null control: ", 14, "%s against %s (the same bytes): %s %s, %s; nothing finer than %s counts as an effect here",
+		    r->arm[null->arm].name, r->arm[null->reference].name, report_metric_name(&r->metric[t->headline], name, sizeof(name)),
+		    report_effect_text(&null->c, unit, t->o, effect, sizeof(effect)), verdict_name(null->c.verdict),
+		    report_size_text(low > high ? low : high, &null->c, unit, reach, sizeof(reach)));
+}
+
+static void print_rule(const struct text_report *t, size_t condition)
+{
+	const struct result *r = t->r;
+	const struct result_condition *c = &r->condition[condition];
+	char margin[48], looks[96] = "";
+	size_t compared = result_comparisons_counted(r);
+
+	if (c->looks_planned)
+		snprintf(looks, sizeof(looks), ", look %zu of %zu", c->looks_taken, c->looks_planned);
+	report_wrap(t->f, t->o, "rule: ", 6, "same = within %s%s %% of the reference; confidence %.4g %%%s; %zu round%s%s%s%s; %zu comparison%s in this run",
+		    t->o->ascii ? "+-" : "\u00b1", util_format_significant(100 * r->rule.margin, 3, margin, sizeof(margin)), 100 * r->rule.level,
+		    c->looks_planned > 1 ? " over all looks" : "", r->rounds[condition], r->rounds[condition] == 1 ? "" : "s", looks,
+		    c->ended ? ", ended: " : "", c->ended ? c->ended : "", compared, compared == 1 ? "" : "s");
+}
+
+/* What a run that could not tell would have told, and what would settle it. */
+static void print_cannot_tell(const struct text_report *t, size_t condition, size_t metric)
+{
+	const struct result *r = t->r;
+	const char *unit = r->metric[metric].unit ? r->metric[metric].unit : "";
+	size_t rounds = 0;
+
+	for (size_t c = 0; c < r->ncondition; c++)
+		rounds += r->rounds[c];
+	for (size_t a = 0; a < r->narm; a++) {
+		const struct comparison *c = comparison_index_find(t->index, condition, metric, a);
+		char seen[96], needed[128], name[64];
+
+		if (!c || c->verdict != VERDICT_CANNOT_TELL)
+			continue;
+		if (c->flags & COMPARE_NO_SPREAD)
+			snprintf(needed, sizeof(needed), "repeat both sides and keep every value");
+		else if (!isfinite(c->rounds_needed))
+			snprintf(needed, sizeof(needed), "more rounds alone would not settle it");
+		else if (r->elapsed_s > 0 && rounds)
+			snprintf(needed, sizeof(needed), "about %.0f rounds (%.3g s) would settle it", ceil(c->rounds_needed),
+				 ceil(c->rounds_needed) * r->elapsed_s / (double)rounds);
+		else
+			snprintf(needed, sizeof(needed), "about %.0f rounds would settle it", ceil(c->rounds_needed));
+		report_wrap(t->f, t->o, "cannot tell: ", 13, "%s, %s: smallest effect that this run would have seen: %s; %s", r->arm[a].name,
+			    report_metric_name(&r->metric[metric], name, sizeof(name)),
+			    report_size_text(c->detectable, c, unit, seen, sizeof(seen)), needed);
+	}
+}
+
+static void print_flags(const struct text_report *t, size_t condition, size_t metric)
+{
+	const struct result *r = t->r;
+
+	for (unsigned int flag = COMPARE_DIFFERENCE; flag <= COMPARE_COARSE; flag <<= 1) {
+		struct note *notes = NULL;
+		size_t n = 0;
+
+		if (flag == COMPARE_EARLY && t->o->verbosity < 1)
+			continue;
+		for (size_t a = 0; a < r->narm; a++)
+			if (has_flag(comparison_index_find(t->index, condition, metric, a), flag))
+				note_add(&notes, &n, report_flag_sentence(flag), metric, r->arm[a].name);
+		for (size_t i = 0; i < n; i++) {
+			report_wrap(t->f, t->o, "note: ", 6, "%s: %s", notes[i].who, notes[i].why);
+			free(notes[i].who);
+		}
+		free(notes);
+	}
+}
+
+/* The comparisons of the other metrics: all with -v, else those that say something else than the headline. */
+static void print_other_metrics(const struct text_report *t, size_t condition)
+{
+	const struct result *r = t->r;
+	struct table *table = table_new();
+	char text[192], name[64];
+
+	table_column(table, TABLE_LEFT, "other metrics");
+	table_column(table, TABLE_LEFT, "metric");
+	table_column(table, TABLE_LEFT, "against the reference");
+	table_column(table, TABLE_LEFT, "verdict");
+	for (size_t m = 0; m < r->nmetric; m++)
+		for (size_t a = 0; a < r->narm && m != t->headline; a++) {
+			const struct comparison *c = comparison_index_find(t->index, condition, m, a);
+			const struct comparison *head = comparison_index_find(t->index, condition, t->headline, a);
+			char *clean;
+
+			if (!c || (t->o->verbosity < 1 && (r->metric[m].better == BETTER_NONE || (head && head->verdict == c->verdict))))
+				continue;
+			clean = report_clean(r->arm[a].name, t->o);
+			table_cell(table, STYLE_PLAIN, "%s", clean);
+			free(clean);
+			table_cell(table, STYLE_PLAIN, "%s", report_metric_name(&r->metric[m], name, sizeof(name)));
+			table_cell(table, STYLE_PLAIN, "%s", report_effect_text(c, r->metric[m].unit ? r->metric[m].unit : "", t->o, text, sizeof(text)));
+			table_cell(table, report_verdict_style(c->verdict), "%s", verdict_name(c->verdict));
+		}
+	if (table_rows(table)) {
+		fputc('\n', t->f);
+		table_print(t->f, table, t->o);
+	}
+	table_free(table);
+}
+
+static void print_where(const struct text_report *t)
+{
+	static const struct { const char *key, *label; } shown[] = {
+		{ "cpu_model", "" }, { "cpu_id", "" }, { "core_type", "core types " }, { "hypervisor", "hypervisor " }, { "kernel", "Linux " },
+		{ "clocksource", "clock " }, { "governor", "governor " }, { "turbo", "boost " }, { "smt", "SMT " }, { "cpus_allowed", "CPUs " },
+		{ "perf_event_paranoid", "paranoid " }, { "microcode", "microcode " }, { "container", "container " },
+	};
+	const struct result *r = t->r;
+	char *line = util_strdup("");
+
+	if (t->o->verbosity > 0) {
+		for (size_t i = 0; i < r->nenv; i++)
+			report_wrap(t->f, t->o, i ? "              " : "where it ran: ", 16, "%s: %s%s%s", r->env[i].key,
+				    r->env[i].value ? r->env[i].value : "not known (", r->env[i].value ? "" : r->env[i].why, r->env[i].value ? "" : ")");
+		free(line);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(shown); i++) {
+		const char *value = result_env(r, shown[i].key);
+		char *longer;
+
+		if (!value || !*value)
+			continue;
+		longer = util_asprintf("%s%s%s%s", line, *line ? "; " : "", shown[i].label, value);
+		free(line);
+		line = longer;
+	}
+	if (*line)
+		report_wrap(t->f, t->o, "where it ran: ", 14, "%s", line);
+	free(line);
+}
+
+static void print_warnings(const struct text_report *t)
+{
+	const struct result *r = t->r;
+
+	for (size_t i = 0; i < r->nwarning; i++) {
+		const struct result_warning_entry *w = &r->warning[i];
+
+		report_style(t->f, t->o, STYLE_UNSURE, "warning: ");
+		report_wrap(t->f, t->o, "", 9, "%s%s%s%s: %s [%s]", result_warning_text(w->id), w->detail ? " (" : "", w->detail ? w->detail : "",
+			    w->detail ? ")" : "", result_warning_advice(w->id), result_warning_name(w->id));
+	}
+}
+
+static void print_decoded(const struct text_report *t)
+{
+	const struct result *r = t->r;
+
+	for (size_t a = 0; t->o->verbosity > 0 && a < r->narm; a++)
+		if (r->arm[a].text || r->arm[a].setup)
+			report_wrap(t->f, t->o, "  ", 4, "%s: %s%s%s", r->arm[a].name, r->arm[a].text ? r->arm[a].text : "",
+				    r->arm[a].setup ? "; set-up: " : "", r->arm[a].setup ? r->arm[a].setup : "");
+}
+
+int report_text(FILE *f, const struct result *r, const struct report_options *o, struct reason *why)
+{
+	struct comparison_index *index = comparison_index_new(r);
+	struct text_report t = { .f = f, .r = r, .o = o, .index = index };
+	int err = report_pick_metric(r, o, &t.headline, why);
+
+	if (err)
+		goto out;
+	print_title(&t);
+	print_decoded(&t);
+	for (size_t c = 0; c < r->ncondition && r->nmetric && r->narm; c++) {
+		print_caption(&t, c);
+		err = print_table(&t, c, why);
+		if (err)
+			goto out;
+		print_missing(&t, c);
+		print_other_metrics(&t, c);
+		fputc('\n', f);
+		print_null(&t, c);
+		print_rule(&t, c);
+		print_cannot_tell(&t, c, t.headline);
+		print_flags(&t, c, t.headline);
+	}
+	print_warnings(&t);
+	print_where(&t);
+	report_wrap(f, o, "seed: ", 6, "%" PRIu64 " (--seed repeats the order of the arms)", r->seed);
+out:
+	comparison_index_free(index);
+	return err ? err : ferror(f) ? -EIO : 0;
+}
