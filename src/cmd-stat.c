@@ -11,7 +11,6 @@
 #include "experiment.h"
 #include "options.h"
 #include "probe-run.h"
-#include "report-progress.h"
 #include "report.h"
 #include "session.h"
 
@@ -49,7 +48,8 @@ struct stat_run {
 };
 
 static const struct argp_child stat_children[] = {
-	{ &options_measure_argp, 0, "Measuring:", 10 },
+	{ &options_experiment_argp, 0, "Measuring:", 10 },
+	{ &options_meter_argp, 0, NULL, 10 },
 	{ &options_help_argp, 0, NULL, -1 },
 	{ 0 }
 };
@@ -60,7 +60,7 @@ static error_t parse_stat(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = &s->options;
+		state->child_inputs[0] = state->child_inputs[1] = &s->options;
 		return 0;
 	case ARGP_KEY_ARG:
 		s->names = util_realloc(s->names, s->nnames + 1, sizeof(*s->names));
@@ -289,23 +289,12 @@ static void warn_after(struct stat_run *s)
 	warn_implausible(s);
 }
 
-static void progress(void *ctx, const struct experiment *e)
-{
-	struct report_progress p = {
-		.rounds = e->round, .rounds_planned = e->rounds, .elapsed_s = e->elapsed_s, .budget_s = e->budget_s,
-		.current = e->looks_done ? &e->widest : NULL, .open = e->open_arms,
-	};
-
-	(void)ctx;
-	report_progress(&p);
-}
-
 static int measure(struct stat_run *s, size_t reference)
 {
 	struct experiment e = {
 		.result = s->result, .reference = reference, .rounds = s->options.rounds,
 		.budget_s = s->options.time_s > 0 ? s->options.time_s : s->options.rounds ? 0 : DEFAULT_TIME_S,
-		.trial = trial, .ctx = s, .progress = s->options.quiet ? NULL : progress,
+		.trial = trial, .ctx = s, .progress = s->options.quiet ? NULL : session_progress,
 	};
 	struct reason why = { 0 };
 	enum experiment_end end;
@@ -317,7 +306,7 @@ static int measure(struct stat_run *s, size_t reference)
 	experiment_catch_signals();
 	err = experiment_run(&e, &end, &why);
 	experiment_restore_signals();
-	report_progress(NULL);
+	session_progress(NULL, NULL);
 	if (err) {
 		msg_error("%s", why.text);
 		return EXIT_FAILED;

@@ -11,7 +11,8 @@
 #define COMMANDS(X) \
 	X(list,  "list",  "show probes, meters and events, or why this machine lacks them") \
 	X(check, "check", "what can be measured here, how to unlock the rest, and a self-test") \
-	X(stat,  "stat",  "cost of spin-wait hints, atomics and barriers: ns, ticks, cycles, verdicts")
+	X(stat,  "stat",  "cost of spin-wait hints, atomics and barriers: ns, ticks, cycles, verdicts") \
+	X(run,   "run",   "run a command, or several as arms, and compare time and resources")
 
 /* Each returns an exit code (enum exit_code, or the status of a command that was run). argv[0] is "perf-relax NAME". */
 #define X(ident, name, summary) \

@@ -18,17 +18,27 @@ static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
 static struct sigaction old_action[ARRAY_SIZE(caught)];
 static volatile sig_atomic_t interrupted;
 
-static void note_signal(int sig)
+static volatile pid_t forward_to;
+
+static void note_signal(int sig, siginfo_t *info, void *context)
 {
+	(void)context;
 	interrupted = sig;
+	if (forward_to > 0 && info->si_code == SI_USER)
+		kill(forward_to, sig);
+}
+
+void experiment_forward_signals(pid_t pid)
+{
+	forward_to = pid;
 }
 
 void experiment_catch_signals(void)
 {
-	struct sigaction action = { .sa_handler = note_signal };
+	struct sigaction action = { .sa_sigaction = note_signal };
 
 	/* The first signal ends the run in order; the second, by SA_RESETHAND, ends the process. */
-	action.sa_flags = (int)SA_RESETHAND;
+	action.sa_flags = (int)SA_RESETHAND | SA_SIGINFO;
 	for (size_t i = 0; i < ARRAY_SIZE(caught); i++) {
 		sigaction(caught[i], NULL, &old_action[i]);
 		if (old_action[i].sa_handler != SIG_IGN)	/* nohup, or started with & in a script */

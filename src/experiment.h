@@ -5,6 +5,8 @@
 #ifndef PERF_RELAX_EXPERIMENT_H
 #define PERF_RELAX_EXPERIMENT_H
 
+#include <sys/types.h>
+
 #include "result.h"
 
 #define EXPERIMENT_ROUNDS_MAX 100000
@@ -56,6 +58,12 @@ int experiment_run(struct experiment *e, enum experiment_end *end, struct reason
 void experiment_catch_signals(void);
 void experiment_restore_signals(void);
 int experiment_interrupted(void);
+
+/*
+ * Signals that were sent to this process alone (not those of a terminal, which the whole process group gets) are passed on to @pid from now on; 0: to
+ * nobody. Fits command_run()'s callback.
+ */
+void experiment_forward_signals(pid_t pid);
 
 /* A seed from getrandom(2), for runs without --seed. Below 2^53, so that every JSON reader keeps it. */
 uint64_t experiment_new_seed(void);

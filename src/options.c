@@ -9,19 +9,23 @@
 
 enum { KEY_TIME = 0x100, KEY_MARGIN, KEY_CONFIDENCE, KEY_SEED };
 
-static const struct argp_option measure_options[] = {
+static const struct argp_option experiment_options[] = {
 	{ "repeat", 'r', "N", 0, "Do N rounds (each runs every arm once); default: until the verdicts are settled", 10 },
 	{ "time", KEY_TIME, "S", 0, "Stop after S seconds per condition (default 10)", 10 },
 	{ "margin", KEY_MARGIN, "PCT", 0, "Differences below PCT per cent count as the same (default 1)", 10 },
 	{ "confidence", KEY_CONFIDENCE, "PCT", 0, "Confidence of the intervals (default 95)", 10 },
 	{ "seed", KEY_SEED, "N", 0, "Seed of the random order of arms", 10 },
-	{ "cpu", 'C', "LIST", 0, "CPUs to measure on, as in 0,2-3", 10 },
-	{ "event", 'e', "LIST", 0, "Count these events too, as perf stat does; may be repeated", 10 },
 	{ "output", 'o', "FILE", 0, "Write the result file (JSON) here", 11 },
-	{ "field-separator", 'x', "SEP", 0, "Print counts as perf stat -x does", 11 },
-	{ "json-output", 'j', NULL, 0, "Print counts as perf stat -j does", 11 },
 	{ "verbose", 'v', NULL, 0, "Say more; may be repeated", 12 },
 	{ "quiet", 'q', NULL, 0, "No progress, no warnings", 12 },
+	{ 0 }
+};
+
+static const struct argp_option meter_options[] = {
+	{ "cpu", 'C', "LIST", 0, "CPUs to measure on, as in 0,2-3", 10 },
+	{ "event", 'e', "LIST", 0, "Count these events too, as perf stat does; may be repeated", 10 },
+	{ "field-separator", 'x', "SEP", 0, "Print counts as perf stat -x does", 11 },
+	{ "json-output", 'j', NULL, 0, "Print counts as perf stat -j does", 11 },
 	{ 0 }
 };
 
@@ -44,7 +48,7 @@ static error_t parse_percent(const char *option, const char *arg, double min, do
 	return 0;
 }
 
-static error_t parse_measure(int key, char *arg, struct argp_state *state)
+static error_t parse_experiment(int key, char *arg, struct argp_state *state)
 {
 	struct measure_options *o = state->input;
 	error_t status = 0;
@@ -66,24 +70,8 @@ static error_t parse_measure(int key, char *arg, struct argp_state *state)
 		status = util_opt_u64("--seed", arg, 0, SEED_MAX, &o->seed);
 		o->seed_set = true;
 		break;
-	case 'C':
-		o->cpus = arg;
-		break;
-	case 'e':
-		add_events(o, arg);
-		break;
 	case 'o':
 		o->output = arg;
-		break;
-	case 'x':
-		if (!*arg) {
-			msg_error("-x: the separator is empty");
-			status = EXIT_USAGE;
-		}
-		o->csv_sep = arg;
-		break;
-	case 'j':
-		o->json = true;
 		break;
 	case 'v':
 		msg_verbosity++;
@@ -100,7 +88,35 @@ static error_t parse_measure(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-const struct argp options_measure_argp = { .options = measure_options, .parser = parse_measure };
+static error_t parse_meter(int key, char *arg, struct argp_state *state)
+{
+	struct measure_options *o = state->input;
+
+	switch (key) {
+	case 'C':
+		o->cpus = arg;
+		break;
+	case 'e':
+		add_events(o, arg);
+		break;
+	case 'x':
+		if (!*arg) {
+			msg_error("-x: the separator is empty");
+			exit(EXIT_USAGE);
+		}
+		o->csv_sep = arg;
+		break;
+	case 'j':
+		o->json = true;
+		break;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+	return 0;
+}
+
+const struct argp options_experiment_argp = { .options = experiment_options, .parser = parse_experiment };
+const struct argp options_meter_argp = { .options = meter_options, .parser = parse_meter };
 
 static const struct argp_option help_options[] = {
 	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1 },

@@ -23,8 +23,9 @@ struct measure_options {
 	bool quiet;
 };
 
-/* Child parser; its input is a struct measure_options, initialised by MEASURE_OPTIONS_INIT. */
-extern const struct argp options_measure_argp;
+/* Child parsers; their input is a struct measure_options, initialised by MEASURE_OPTIONS_INIT: rounds, verdicts and output; and CPUs, events, perf's formats. */
+extern const struct argp options_experiment_argp;
+extern const struct argp options_meter_argp;
 #define MEASURE_OPTIONS_INIT { .margin = 0.01, .level = 0.95 }
 
 /* -h, for every command: prints the help and exits 0. Child parser without input. */

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "experiment.h"
+#include "report-progress.h"
 #include "session.h"
 
 const char *session_core_type(const struct session *s, int cpu)
@@ -26,7 +26,7 @@ static int choose_cpu(const struct session *s)
 	return s->cpus.cpu[0];
 }
 
-static enum exit_code open_cpus(struct session *s, const struct measure_options *o, bool pin, struct reason *why)
+static int open_cpus(struct session *s, const struct measure_options *o, bool pin, struct reason *why)
 {
 	int err = topology_read(&s->topology, "", why);
 
@@ -50,7 +50,7 @@ static enum exit_code open_cpus(struct session *s, const struct measure_options 
 	return topology_pin(s->cpu, why) ? EXIT_CANNOT : EXIT_DONE;
 }
 
-static enum exit_code open_meters(struct session *s, const struct measure_options *o, const char *default_events, struct reason *why)
+static int open_meters(struct session *s, const struct measure_options *o, const char *default_events, struct reason *why)
 {
 	int err = meters_open(&s->meters, why);
 
@@ -71,9 +71,9 @@ static enum exit_code open_meters(struct session *s, const struct measure_option
 	return EXIT_DONE;
 }
 
-enum exit_code session_open(struct session *s, const struct measure_options *o, const char *default_events, bool pin, struct reason *why)
+int session_open(struct session *s, const struct measure_options *o, const char *default_events, bool pin, struct reason *why)
 {
-	enum exit_code code;
+	int code;
 
 	*s = (struct session){ .cpu = -1 };
 	env_read(&s->env, "");
@@ -145,4 +145,22 @@ struct result *session_result(const struct session *s, const struct measure_opti
 	if (!s->meters.ticks_usable)
 		result_warn(r, WARN_TICKS_UNUSABLE, s->meters.ticks_why);
 	return r;
+}
+
+void session_progress(void *ctx, const struct experiment *e)
+{
+	struct report_progress p = { 0 };
+
+	(void)ctx;
+	if (!e) {
+		report_progress(NULL);
+		return;
+	}
+	p.rounds = e->round;
+	p.rounds_planned = e->rounds;
+	p.elapsed_s = e->elapsed_s;
+	p.budget_s = e->budget_s;
+	p.current = e->looks_done ? &e->widest : NULL;
+	p.open = e->open_arms;
+	report_progress(&p);
 }

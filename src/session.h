@@ -6,6 +6,7 @@
 #define PERF_RELAX_SESSION_H
 
 #include "env.h"
+#include "experiment.h"
 #include "meter.h"
 #include "options.h"
 #include "result.h"
@@ -26,11 +27,14 @@ struct session {
  * The pinned CPU is the last of the list: interrupts gather on the first ones, and on hybrid machines the list is first cut to the
  * type of its first CPU.
  */
-enum exit_code session_open(struct session *s, const struct measure_options *o, const char *default_events, bool pin, struct reason *why);
+int session_open(struct session *s, const struct measure_options *o, const char *default_events, bool pin, struct reason *why);
 void session_close(struct session *s);
 
 /* A result with the rule, the seed, the environment and the warnings that follow from it. */
 struct result *session_result(const struct session *s, const struct measure_options *o, const char *command, int argc, char *const *argv);
+
+/* For struct experiment's progress: draws the progress line; @e NULL wipes it. @ctx is not used. */
+void session_progress(void *ctx, const struct experiment *e);
 
 /* The core type of @cpu on a hybrid machine, else NULL. */
 const char *session_core_type(const struct session *s, int cpu);
