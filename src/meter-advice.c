@@ -79,16 +79,6 @@ static int permission(int err, const char *where, int cpu, struct reason *why)
 			  "CAP_PERFMON%s", where, strerror(err), value, filtered ? ". A seccomp filter is active and may be the cause as well" : "");
 }
 
-/* Is there any core PMU? Where there is none, the CPU's model and the event's code do not matter. */
-static bool has_core_pmu(void)
-{
-	struct meter_pmu *core;
-	size_t n = meter_pmu_cores(&core);
-
-	meter_pmu_free(core, n);
-	return n > 0;
-}
-
 void meter_perf_advice(int err, const char *event, int cpu, struct reason *why)
 {
 	struct rlimit limit = { 0, 0 };
@@ -101,7 +91,7 @@ void meter_perf_advice(int err, const char *event, int cpu, struct reason *why)
 		permission(err, where, cpu, why);
 		return;
 	case EINVAL:
-		if (has_core_pmu()) {
+		if (meter_pmu_have_core()) {
 			reason_set(why, err, "%s: %s: the kernel refuses this encoding on this CPU; try the event without its modifiers and masks, or a name "
 				   "of `perf-relax list`", where, strerror(err));
 			return;
@@ -111,7 +101,7 @@ void meter_perf_advice(int err, const char *event, int cpu, struct reason *why)
 	case ENODEV:
 	case ENXIO:
 	case EOPNOTSUPP:
-		reason_set(why, err, "%s: %s: %s", where, strerror(err), has_core_pmu() ?
+		reason_set(why, err, "%s: %s: %s", where, strerror(err), meter_pmu_have_core() ?
 			   "this CPU's PMU has no such counter, or its kernel driver cannot count so" :
 			   "the kernel shows no PMU of the CPU; in a virtual machine the hypervisor has to offer one (QEMU/KVM: -cpu host,pmu=on)");
 		return;

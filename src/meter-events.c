@@ -280,6 +280,16 @@ static int add_pmu_event(struct meter_event_list *list, const char *token, int g
 		goto out;
 	}
 	n = meter_pmu_find(pmu_name, &pmu);
+	if (!n && !strcmp(pmu_name, "cpu") && !meter_pmu_have_core()) {
+		/* The name is right everywhere on x86; it is the machine that has nothing behind it. */
+		struct meter_event *e = add_event(list, token, group);
+		struct reason reason;
+
+		meter_perf_advice(ENODEV, token, -1, &reason);
+		e->why = util_strdup(reason.text);
+		e->err = ENODEV;
+		goto out;
+	}
 	if (!n) {
 		char hint[256];
 

@@ -61,6 +61,8 @@ struct meter_pmu {
 size_t meter_pmu_find(const char *name, struct meter_pmu **out);
 /* All PMUs that count for the cores: more than one is a hybrid machine. */
 size_t meter_pmu_cores(struct meter_pmu **out);
+/* Where there is none, the CPU's model and the event's code do not matter. */
+bool meter_pmu_have_core(void);
 void meter_pmu_free(struct meter_pmu *pmu, size_t n);
 /* Apply "event=0x3c,umask=1" to @e. -EINVAL and the reason. */
 int meter_pmu_terms(const struct meter_pmu *pmu, const char *terms, struct meter_event *e, struct reason *why);

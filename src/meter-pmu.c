@@ -142,6 +142,15 @@ size_t meter_pmu_cores(struct meter_pmu **out)
 	return pmu_collect(is_core, NULL, out);
 }
 
+bool meter_pmu_have_core(void)
+{
+	struct meter_pmu *core;
+	size_t n = meter_pmu_cores(&core);
+
+	meter_pmu_free(core, n);
+	return n > 0;
+}
+
 /* uncore_imc means uncore_imc_0, uncore_imc_1, ... as in perf. */
 static bool is_unit_of(const struct meter_pmu *pmu, const void *ctx)
 {

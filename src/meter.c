@@ -264,10 +264,10 @@ int meter_check_clock(const struct meter_clock *clock, const struct meter_clock 
 			if (fabs(rate[i] / median - 1) <= tolerance[i])
 				sorted[good++] = rate[i];
 		}
-		if (good * 3 >= n * 2)	/* two of three, at least */
+		if (good >= CHECK_WINDOWS && good * 3 >= n * 2)
 			break;
 	}
-	if (good * 3 < n * 2) {
+	if (good < CHECK_WINDOWS || good * 3 < n * 2) {
 		double low = rate[0], high = rate[0];
 
 		for (size_t i = 1; i < n; i++) {
