@@ -261,7 +261,7 @@ static void read_hypervisor(struct env *e, const char *root, const char *flags)
 	else if (dmi || sysroot_exists(root, "/proc/device-tree") || sysroot_exists(root, "/proc/sysinfo"))
 		env_set(e, ENV_HYPERVISOR, "none seen");
 	else
-		env_lack(e, ENV_HYPERVISOR, "neither /proc/cpuinfo flags, /sys/class/dmi/id, /proc/device-tree, /sys/hypervisor nor /proc/sysinfo is there to tell");
+		env_lack(e, ENV_HYPERVISOR, "nothing tells: no flags in /proc/cpuinfo, no /sys/class/dmi/id, /proc/device-tree, /sys/hypervisor, /proc/sysinfo");
 	free(name);
 	free(dmi);
 }

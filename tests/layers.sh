@@ -12,8 +12,9 @@ layer_of() {
 	probes/kmod/*) echo module ;;
 	probes/*) echo probes ;;
 	src/util* | src/stats* | src/verdict* | src/looks) echo pure ;;
-	src/sysroot | src/arm-cores | src/published) echo base ;;
-	src/meter* | src/env* | src/topology* | src/kmod | src/elfscan* | src/symbols | src/result* | src/import* | src/disasm | src/sample) echo service ;;
+	src/sysroot | src/arm-cores) echo base ;;
+	src/env* | src/topology* | src/published*) echo service ;;
+	src/meter* | src/kmod | src/elfscan* | src/symbols | src/result* | src/import* | src/disasm | src/sample) echo service ;;
 	src/experiment* | src/report* | src/probe-run | src/html | src/plot) echo engine ;;
 	src/main | src/cmd | src/cmd-* | src/options | src/session | src/selftest) echo command ;;
 	*) echo unknown ;;
@@ -24,7 +25,8 @@ layer_of() {
 family_of() {
 	local name=${1#src/}
 	case $name in
-	util* | stats* | verdict* | meter* | env* | topology* | elfscan* | result* | import* | experiment* | report*) echo "${name%%-*}" ;;
+	env* | topology* | published*) echo machine ;; # what the machine is, and what is known of it
+	util* | stats* | verdict* | meter* | elfscan* | result* | import* | experiment* | report*) echo "${name%%-*}" ;;
 	cmd | options) echo options ;;
 	*) echo "$name" ;;
 	esac
