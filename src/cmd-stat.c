@@ -16,7 +16,6 @@
 
 #define DEFAULT_TIME_S 10.0
 #define WARMUP_S 0.25
-#define INTERFERENCE_SHARE 0.10
 #define FREQUENCY_SPREAD 0.05
 #define READ_SHARE_WARN 0.01
 /* A read-modify-write, fence or counter read cannot retire faster than this many cycles: below it, nothing was measured (C34). */
@@ -44,7 +43,8 @@ struct stat_run {
 	struct result *result;
 	double *frequency;	/* one of each trial */
 	size_t nfrequency, room;
-	size_t trials, flagged, scaled;
+	size_t scaled;		/* trials with multiplexed counters */
+	size_t counter[METER_COUNTERS_MAX], ncounter;	/* the counters that have a metric: those that are open */
 };
 
 static const struct argp_child stat_children[] = {
@@ -180,7 +180,10 @@ static void declare_arms(struct stat_run *s, size_t reference)
 	}
 }
 
-/* Order as in enum probe_value, then the counters. */
+/*
+ * Order as in enum probe_value, then the counters that are open. Events that were asked for are (session_open() saw to that); of the default ones, those that
+ * this machine lacks would only be empty columns: they are named once, in the environment.
+ */
 static void declare_metrics(struct stat_run *s)
 {
 	const struct meters *m = &s->session.meters;
@@ -191,8 +194,13 @@ static void declare_metrics(struct stat_run *s)
 	result_add_metric(s->result, "ticks", "ticks/op", BETTER_LOWER, false, false);
 	result_add_metric(s->result, "cycles", "cycles/op", BETTER_LOWER, estimated, false);
 	for (size_t i = 0; i < m->ncounter; i++) {
+		if (m->counter[i].why) {
+			result_set_env(s->result, m->counter[i].name, NULL, m->counter[i].why);
+			continue;
+		}
 		unit = util_asprintf("%s/op", *m->counter[i].unit ? m->counter[i].unit : "count");
 		result_add_metric(s->result, m->counter[i].name, unit, BETTER_NONE, false, false);
+		s->counter[s->ncounter++] = i;
 		free(unit);
 	}
 }
@@ -210,15 +218,17 @@ static void note_frequency(struct stat_run *s, double frequency)
 
 static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct value *values, unsigned int *flags, struct reason *why)
 {
+	struct value all[PROBE_VALUE_COUNTERS + METER_COUNTERS_MAX];
 	struct stat_run *s = ctx;
 
 	(void)condition;
 	(void)round;
 	(void)why;
-	probe_run_trial(&s->run, s->arm[arm].probe, s->arm[arm].iters, values, flags);
+	probe_run_trial(&s->run, s->arm[arm].probe, s->arm[arm].iters, all, flags);
+	memcpy(values, all, PROBE_VALUE_COUNTERS * sizeof(*values));
+	for (size_t i = 0; i < s->ncounter; i++)
+		values[PROBE_VALUE_COUNTERS + i] = all[PROBE_VALUE_COUNTERS + s->counter[i]];
 	note_frequency(s, s->run.frequency);
-	s->trials++;
-	s->flagged += (*flags & (TRIAL_MIGRATED | TRIAL_DESCHEDULED | TRIAL_STOLEN)) != 0;
 	s->scaled += (*flags & TRIAL_SCALED) != 0;
 	return 0;
 }
@@ -253,7 +263,7 @@ static void warn_implausible(struct stat_run *s)
 			result_warn(s->result, WARN_IMPLAUSIBLE, text);
 		}
 	}
-	for (size_t i = 0; i < s->session.meters.ncounter; i++) {
+	for (size_t i = 0; i < s->ncounter; i++) {
 		bool any = false, nonzero = false;
 
 		for (size_t arm = 0; arm < s->narm; arm++) {
@@ -264,7 +274,7 @@ static void warn_implausible(struct stat_run *s)
 				nonzero |= v->value[k] != 0;
 		}
 		if (any && !nonzero) {
-			snprintf(text, sizeof(text), "%.100s read 0 in every block", s->session.meters.counter[i].name);
+			snprintf(text, sizeof(text), "%.100s read 0 in every block", s->session.meters.counter[s->counter[i]].name);
 			result_warn(s->result, WARN_IMPLAUSIBLE, text);
 		}
 	}
@@ -278,10 +288,6 @@ static void warn_after(struct stat_run *s)
 	if (share > READ_SHARE_WARN) {
 		snprintf(text, sizeof(text), "%.0f ns of %.0f ns, %.1f %%", s->session.meters.read_cost_ns, s->run.measured_block_ns, share * 100);
 		result_warn(s->result, WARN_READ_OVERHEAD, text);
-	}
-	if ((double)s->flagged > INTERFERENCE_SHARE * (double)s->trials) {
-		snprintf(text, sizeof(text), "%zu of %zu trials (%.0f %%)", s->flagged, s->trials, 100.0 * (double)s->flagged / (double)s->trials);
-		result_warn(s->result, WARN_INTERFERENCE, text);
 	}
 	if (s->scaled)
 		result_warn(s->result, WARN_MULTIPLEXED, NULL);
@@ -360,6 +366,7 @@ static int print(struct stat_run *s)
 		msg_error("cannot print the report: %s", strerror(-err));
 		return EXIT_FAILED;
 	}
+	fflush(stdout);
 	msg_verbose(1, "block %.0f ns (short); loop and reads subtracted: %.0f ns a block; one reading costs %.0f ns, %.2f %% of it",
 		    s->run.measured_block_ns, s->run.subtracted_ns, s->session.meters.read_cost_ns,
 		    100 * s->session.meters.read_cost_ns / s->run.measured_block_ns);
