@@ -9,7 +9,7 @@
 
 /* report-table.c: rows and columns of text, printed in any of the formats. Memory: the text and 9 bytes a cell. */
 enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_DECIMAL };
-enum table_style { STYLE_PLAIN, STYLE_GOOD, STYLE_BAD, STYLE_UNSURE, STYLE_DIM, STYLE_HEAD };
+enum table_style { STYLE_PLAIN, STYLE_GOOD, STYLE_BAD, STYLE_UNSURE, STYLE_DIM, STYLE_HEAD, STYLE_SPAN };	/* SPAN: may run over the empty cells after it */
 
 struct table;
 struct table *table_new(void);
@@ -22,7 +22,9 @@ int table_print(FILE *f, const struct table *t, const struct report_options *o);
 
 /* @s made safe for a terminal: control characters and broken UTF-8 become '?', with o->ascii all beyond ASCII too. Caller frees. */
 char *report_clean(const char *s, const struct report_options *o);
-/* Print @text wrapped to REPORT_WIDTH, the first line after @prefix, later lines indented by @indent. @text is cleaned. */
+/* A line of its own, wrapped. */
+void report_paragraph(FILE *f, const struct report_options *o, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* Text wrapped to REPORT_WIDTH, the first line after @prefix, later lines indented by @indent; an item of a list in Markdown. The text is cleaned. */
 void report_wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, const char *fmt, ...) PRINTF_LIKE(5, 6);
 void report_csv_field(FILE *f, const char *s, const char *sep);
 void report_style(FILE *f, const struct report_options *o, enum table_style style, const char *text);

@@ -26,7 +26,7 @@ struct table {
 
 static const char *const style_on[] = {
 	[STYLE_PLAIN] = "", [STYLE_GOOD] = "\033[32m", [STYLE_BAD] = "\033[31m", [STYLE_UNSURE] = "\033[33m", [STYLE_DIM] = "\033[2m",
-	[STYLE_HEAD] = "\033[1m",
+	[STYLE_HEAD] = "\033[1m", [STYLE_SPAN] = "\033[2m",
 };
 
 struct table *table_new(void)
@@ -140,40 +140,6 @@ void report_style(FILE *f, const struct report_options *o, enum table_style styl
 		fputs(text, f);
 }
 
-void report_wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, const char *fmt, ...)
-{
-	va_list ap;
-	char *raw, *text, *word, *save = NULL;
-	size_t column = text_width(prefix);
-	bool first = true;
-
-	va_start(ap, fmt);
-	if (vasprintf(&raw, fmt, ap) < 0)
-		raw = NULL;
-	va_end(ap);
-	if (!raw)
-		return;
-	text = report_clean(raw, o);
-	free(raw);
-	fputs(prefix, f);
-	for (word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
-		size_t width = text_width(word);
-
-		if (!first && column + 1 + width > REPORT_WIDTH) {
-			fprintf(f, "\n%*s", (int)indent, "");
-			column = indent;
-		} else if (!first) {
-			fputc(' ', f);
-			column++;
-		}
-		fputs(word, f);
-		column += width;
-		first = false;
-	}
-	fputc('\n', f);
-	free(text);
-}
-
 void report_csv_field(FILE *f, const char *s, const char *sep)
 {
 	if (!strstr(s, sep) && !s[strcspn(s, "\"\r\n")] && *s != ' ' && (!*s || s[strlen(s) - 1] != ' ')) {
@@ -199,6 +165,67 @@ static void markdown_cell(FILE *f, const char *s)
 		else
 			fputc(*s, f);
 	}
+}
+
+/* @text is cut into words here and does not survive. */
+static void wrap_words(FILE *f, char *text, size_t column, size_t indent)
+{
+	char *word, *save = NULL;
+	bool first = true;
+
+	for (word = strtok_r(text, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		size_t width = text_width(word);
+
+		if (!first && column + 1 + width > REPORT_WIDTH) {
+			fprintf(f, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (!first) {
+			fputc(' ', f);
+			column++;
+		}
+		fputs(word, f);
+		column += width;
+		first = false;
+	}
+	fputc('\n', f);
+}
+
+static void wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, bool item, const char *fmt, va_list ap)
+{
+	char *raw, *text;
+
+	if (vasprintf(&raw, fmt, ap) < 0)
+		return;
+	text = report_clean(raw, o);
+	free(raw);
+	if (o->format == REPORT_MARKDOWN) {
+		fputs(item ? "- " : "", f);
+		fputs(prefix + strspn(prefix, " "), f);
+		markdown_cell(f, text);
+		fputs(item ? "\n" : "\n\n", f);
+	} else {
+		fputs(prefix, f);
+		wrap_words(f, text, text_width(prefix), indent);
+	}
+	free(text);
+}
+
+void report_wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	wrap(f, o, prefix, indent, true, fmt, ap);
+	va_end(ap);
+}
+
+void report_paragraph(FILE *f, const struct report_options *o, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	wrap(f, o, "", 2, false, fmt, ap);
+	va_end(ap);
 }
 
 static const char *cell_at(const struct table *t, size_t row, size_t column)
@@ -291,6 +318,36 @@ static void set_cell(FILE *f, const struct report_options *o, const struct width
 		fprintf(f, "%*s", (int)right, "");
 }
 
+static void print_text_row(FILE *f, const struct table *t, const struct report_options *o, const struct width *w, size_t row)
+{
+	size_t last = t->ncolumn - 1, over = 0;
+
+	while (last > 0 && !*cell_at(t, row, last))
+		last--;
+	fputc(' ', f);
+	for (size_t i = 0; i <= last; i++) {
+		const char *cell = cell_at(t, row, i);
+		enum table_style style = t->style[row * t->ncolumn + i];
+
+		fputs(i && !over ? "  " : "", f);
+		if (style == STYLE_SPAN) {
+			report_style(f, o, style, cell);
+			over = text_width(cell) > w[i].all ? text_width(cell) - w[i].all : 0;
+			if (!over)
+				fprintf(f, "%*s", (int)(w[i].all - text_width(cell)), "");
+		} else if (over) {
+			/* this empty cell is partly written over */
+			size_t room = w[i].all + 2;
+
+			fprintf(f, "%*s", over < room ? (int)(room - over) : 0, "");
+			over = over < room ? 0 : over - room;
+		} else {
+			set_cell(f, o, &w[i], t->column[i].align, style, cell, i == last);
+		}
+	}
+	fputc('\n', f);
+}
+
 static void print_text(FILE *f, const struct table *t, const struct report_options *o)
 {
 	struct width *w = util_calloc(t->ncolumn, sizeof(*w));
@@ -299,7 +356,8 @@ static void print_text(FILE *f, const struct table *t, const struct report_optio
 	for (size_t i = 0; i < t->ncolumn; i++) {
 		measure(&w[i], TABLE_RIGHT, t->column[i].head);
 		for (size_t row = 0; row < table_rows(t); row++)
-			measure(&w[i], t->column[i].align, cell_at(t, row, i));
+			if (t->style[row * t->ncolumn + i] != STYLE_SPAN)
+				measure(&w[i], t->column[i].align, cell_at(t, row, i));
 		line += w[i].all + (i ? 2 : 0);
 	}
 	fputc(' ', f);
@@ -311,21 +369,8 @@ static void print_text(FILE *f, const struct table *t, const struct report_optio
 	for (size_t i = 0; i < line; i++)
 		fputs(o->ascii ? "-" : "\u2500", f);
 	fputc('\n', f);
-	for (size_t row = 0; row < table_rows(t); row++) {
-		fputc(' ', f);
-		for (size_t i = 0; i < t->ncolumn; i++) {
-			size_t last = t->ncolumn - 1;
-
-			/* nothing but blanks to the right: end the line here */
-			while (last > i && !*cell_at(t, row, last))
-				last--;
-			fputs(i ? "  " : "", f);
-			set_cell(f, o, &w[i], t->column[i].align, t->style[row * t->ncolumn + i], cell_at(t, row, i), i == last);
-			if (i == last)
-				break;
-		}
-		fputc('\n', f);
-	}
+	for (size_t row = 0; row < table_rows(t); row++)
+		print_text_row(f, t, o, w, row);
 	free(w);
 }
 

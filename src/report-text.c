@@ -11,7 +11,8 @@
 
 #include "report-private.h"
 
-#define BYTES_SHOWN 6	/* of an encoding; all of them with -v, in CSV and in JSON */
+#define BYTES_SHOWN 5		/* of an encoding; all of them with -v, in CSV and in JSON */
+#define METRIC_COLUMNS 34	/* width that the metrics may take beside the comparison */
 
 struct text_report {
 	FILE *f;
@@ -42,18 +43,17 @@ static void print_title(const struct text_report *t)
 {
 	const struct result *r = t->r;
 	size_t rounds = 0, measured = 0;
-	bool markdown = t->o->format == REPORT_MARKDOWN;
 
 	for (size_t c = 0; c < r->ncondition; c++)
 		rounds += r->rounds[c];
 	for (size_t a = 0; a < r->narm; a++)
 		measured += !r->arm[a].absent;
-	fputs(markdown ? "## " : "", t->f);
-	report_wrap(t->f, t->o, "", 2, "perf relax %s: %zu arm%s, %zu round%s in %.2f s, %s%s", r->command ? r->command : "", measured,
-		    measured == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s", r->elapsed_s,
-		    r->interleaved ? "each round in random order" : "not interleaved", r->partial ? "; PARTIAL" : "");
+	fputs(t->o->format == REPORT_MARKDOWN ? "## " : "", t->f);
+	report_paragraph(t->f, t->o, "perf relax %s: %zu arm%s, %zu round%s in %.2f s%s%s", r->command ? r->command : "", measured,
+			 measured == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s", r->elapsed_s,
+			 measured < 2 ? "" : r->interleaved ? ", each round in random order" : ", not interleaved", r->partial ? "; PARTIAL" : "");
 	if (r->file)
-		report_wrap(t->f, t->o, "", 2, "file %s, measured %s", r->file, r->start_time ? r->start_time : "at an unknown time");
+		report_paragraph(t->f, t->o, "file %s, measured %s", r->file, r->start_time ? r->start_time : "at an unknown time");
 }
 
 /* "ns, ticks, cycles~: lower is better; instructions: no better direction". */
@@ -98,13 +98,15 @@ static void print_caption(const struct text_report *t, size_t condition)
 
 		per_op = per_op && unit && strlen(unit) > 3 && !strcmp(unit + strlen(unit) - 3, "/op");
 	}
-	fputc('\n', t->f);
+	if (t->o->format == REPORT_TEXT)
+		fputc('\n', t->f);
 	if (*r->condition[condition].name)
-		report_wrap(t->f, t->o, "", 2, "%s", r->condition[condition].name);
-	report_wrap(t->f, t->o, "", 2, "%s of %zu round%s. %s", per_op ? "Per operation, median" : "Median", r->rounds[condition],
-		    r->rounds[condition] == 1 ? "" : "s", directions);
+		report_paragraph(t->f, t->o, "%s", r->condition[condition].name);
+	report_paragraph(t->f, t->o, "%s of %zu round%s. %s", per_op ? "Per operation, median" : "Median", r->rounds[condition],
+			 r->rounds[condition] == 1 ? "" : "s", directions);
 	free(directions);
-	fputc('\n', t->f);
+	if (t->o->format == REPORT_TEXT)
+		fputc('\n', t->f);
 }
 
 static char *metric_head(const struct result_metric *m, char *buf, size_t size)
@@ -139,7 +141,7 @@ static void verdict_cell(const struct text_report *t, struct table *table, size_
 			    !strcmp(t->r->arm[arm].bytes, t->r->arm[t->r->reference].bytes);
 
 		table_cell(table, STYLE_PLAIN, "%s", report_effect_text(c, m->unit ? m->unit : "", t->o, effect, sizeof(effect)));
-		table_cell(table, report_verdict_style(c->verdict), "%s%s", verdict_name(c->verdict), null ? " (null control)" : "");
+		table_cell(table, report_verdict_style(c->verdict), "%s%s", verdict_name(c->verdict), null ? " (null)" : "");
 	}
 }
 
@@ -218,24 +220,57 @@ int report_order(const struct result *r, size_t condition, size_t headline, cons
 	return 0;
 }
 
-static int print_table(const struct text_report *t, size_t condition, struct reason *why)
+/* Is there a value of this metric in any arm? */
+static bool metric_measured(const struct result *r, size_t condition, size_t metric)
+{
+	for (size_t a = 0; a < r->narm; a++) {
+		struct report_value v;
+
+		report_value(r, condition, a, metric, &v);
+		if (!v.why)
+			return true;
+	}
+	return false;
+}
+
+/* The metrics of one table: from @from on, as many as fit into @room columns, at least one. Those without any value only get their reason below. */
+static size_t choose_metrics(const struct text_report *t, size_t condition, size_t from, size_t room, bool *chosen)
 {
 	const struct result *r = t->r;
-	struct table *table = table_new();
-	size_t *order = util_calloc(r->narm, sizeof(*order));
-	bool bytes = false, compared = r->narm > 1;
-	char text[256], name[128], against[192];
-	int err = report_order(r, condition, t->headline, t->o, t->index, order, why);
+	char head[128];
+	bool any = false;
+	size_t m;
 
-	if (err)
-		goto out;
+	memset(chosen, 0, r->nmetric);
+	for (m = from; m < r->nmetric; m++) {
+		size_t width = strlen(metric_head(&r->metric[m], head, sizeof(head)));
+
+		if (!metric_measured(r, condition, m))
+			continue;
+		width = (width < 8 ? 8 : width) + 2;
+		if (any && width > room)
+			break;
+		room -= width < room ? width : room;
+		chosen[m] = any = true;
+	}
+	return m;
+}
+
+static void fill_table(const struct text_report *t, struct table *table, size_t condition, const size_t *order, const bool *chosen, bool main_table)
+{
+	const struct result *r = t->r;
+	bool bytes = false, compared = main_table && r->narm > 1;
+	char text[256], name[128], against[192];
+
 	for (size_t a = 0; a < r->narm; a++)
 		bytes |= r->arm[a].bytes != NULL;
 	table_column(table, TABLE_LEFT, bytes ? "probe" : "arm");
+	bytes = bytes && main_table;
 	if (bytes)
 		table_column(table, TABLE_LEFT, "bytes");
 	for (size_t m = 0; m < r->nmetric; m++)
-		table_column(table, TABLE_DECIMAL, metric_head(&r->metric[m], name, sizeof(name)));
+		if (chosen[m])
+			table_column(table, TABLE_DECIMAL, metric_head(&r->metric[m], name, sizeof(name)));
 	if (compared) {
 		snprintf(against, sizeof(against), "%s against %s", report_metric_name(&r->metric[t->headline], name, sizeof(name)),
 			 r->arm[r->reference].name);
@@ -245,6 +280,7 @@ static int print_table(const struct text_report *t, size_t condition, struct rea
 	for (size_t i = 0; i < r->narm; i++) {
 		const struct result_arm *arm = &r->arm[order[i]];
 		char *clean = report_clean(arm->name, t->o);
+		bool first = true;
 
 		table_cell(table, STYLE_PLAIN, "%s", clean);
 		free(clean);
@@ -253,16 +289,43 @@ static int print_table(const struct text_report *t, size_t condition, struct rea
 		for (size_t m = 0; m < r->nmetric; m++) {
 			struct report_value v;
 
+			if (!chosen[m])
+				continue;
 			report_value(r, condition, order[i], m, &v);
-			table_cell(table, v.why ? STYLE_DIM : STYLE_PLAIN, "%s", report_value_text(&v, t->o, text, sizeof(text)));
+			report_value_text(&v, t->o, text, sizeof(text));
+			/* an arm that is not there says so once, across its row */
+			if (arm->absent)
+				table_cell(table, first ? STYLE_SPAN : STYLE_PLAIN, "%s", first ? text : "");
+			else
+				table_cell(table, v.why ? STYLE_DIM : STYLE_PLAIN, "%s", text);
+			first = false;
 		}
 		if (compared)
 			verdict_cell(t, table, condition, order[i]);
 	}
-	err = table_print(t->f, table, t->o);
-out:
+}
+
+static int print_table(const struct text_report *t, size_t condition, struct reason *why)
+{
+	const struct result *r = t->r;
+	size_t *order = util_calloc(r->narm, sizeof(*order)), next = 0;
+	bool *chosen = util_calloc(r->nmetric, sizeof(*chosen)), main_table = true;
+	int err = report_order(r, condition, t->headline, t->o, t->index, order, why);
+
+	while (!err && next < r->nmetric) {
+		struct table *table = table_new();
+
+		next = choose_metrics(t, condition, next, main_table ? METRIC_COLUMNS : REPORT_WIDTH - 20, chosen);
+		fill_table(t, table, condition, order, chosen, main_table);
+		if (!main_table)
+			fputc('\n', t->f);
+		if (main_table || memchr(chosen, true, r->nmetric))
+			err = table_print(t->f, table, t->o);
+		table_free(table);
+		main_table = false;
+	}
 	free(order);
-	table_free(table);
+	free(chosen);
 	return err;
 }
 
@@ -363,12 +426,66 @@ static void print_rule(const struct text_report *t, size_t condition)
 	char margin[48], looks[96] = "";
 	size_t compared = result_comparisons_counted(r);
 
+	snprintf(margin, sizeof(margin), "%.4g", 100 * r->rule.margin);
 	if (c->looks_planned)
 		snprintf(looks, sizeof(looks), ", look %zu of %zu", c->looks_taken, c->looks_planned);
 	report_wrap(t->f, t->o, "rule: ", 6, "same = within %s%s %% of the reference; confidence %.4g %%%s; %zu round%s%s%s%s; %zu comparison%s in this run",
-		    t->o->ascii ? "+-" : "\u00b1", util_format_significant(100 * r->rule.margin, 3, margin, sizeof(margin)), 100 * r->rule.level,
+		    t->o->ascii ? "+-" : "\u00b1", margin, 100 * r->rule.level,
 		    c->looks_planned > 1 ? " over all looks" : "", r->rounds[condition], r->rounds[condition] == 1 ? "" : "s", looks,
 		    c->ended ? ", ended: " : "", c->ended ? c->ended : "", compared, compared == 1 ? "" : "s");
+}
+
+/* How many trials were disturbed. They are kept: the medians bear it. */
+static void print_trials(const struct text_report *t, size_t condition)
+{
+	static const struct { unsigned int flag; const char *what; } kinds[] = {
+		{ TRIAL_MIGRATED, "changed CPU" }, { TRIAL_DESCHEDULED, "descheduled" }, { TRIAL_STOLEN, "stolen from by the hypervisor" },
+		{ TRIAL_SCALED, "with scaled counters" }, { TRIAL_FAILED, "failed" },
+	};
+	const struct result *r = t->r;
+	size_t trials = 0, count[ARRAY_SIZE(kinds)] = { 0 };
+	char *line = util_strdup("");
+
+	for (size_t a = 0; a < r->narm; a++)
+		for (size_t i = 0; i < r->rounds[condition] && !r->arm[a].absent; i++) {
+			trials++;
+			for (size_t k = 0; k < ARRAY_SIZE(kinds); k++)
+				count[k] += !!(result_flags(r, condition, a, i) & kinds[k].flag);
+		}
+	for (size_t k = 0; k < ARRAY_SIZE(kinds); k++) {
+		char *longer;
+
+		if (!count[k])
+			continue;
+		longer = util_asprintf("%s, %zu %s (%.1f %%)", line, count[k], kinds[k].what, 100.0 * (double)count[k] / (double)trials);
+		free(line);
+		line = longer;
+	}
+	if (trials && *line)
+		report_wrap(t->f, t->o, "trials: ", 8, "%zu%s; %s", trials, line, count[ARRAY_SIZE(kinds) - 1] ? "the failed are left out, the others kept" : "all kept");
+	free(line);
+}
+
+/* Where the values of an arm fall into two groups, one number hides it: show both. */
+static void print_modes(const struct text_report *t, size_t condition)
+{
+	const struct result *r = t->r;
+
+	for (size_t a = 0; a < r->narm; a++) {
+		size_t n = result_series(r, condition, a, t->headline)->n;
+		double *x = util_calloc(n, sizeof(*x));
+		struct stats_modes modes;
+		char low[48], high[48], median[48], name[64];
+
+		n = result_values(r, condition, a, t->headline, x);
+		if (n && stats_modes(x, n, r->rule.margin, &modes))
+			report_wrap(t->f, t->o, "two modes: ", 11, "%s, %s: %s (%.0f %% of the trials) and %s (%.0f %%); median %s", r->arm[a].name,
+				    report_metric_name(&r->metric[t->headline], name, sizeof(name)),
+				    util_format_significant(modes.center[0], 4, low, sizeof(low)), 100 * modes.share[0],
+				    util_format_significant(modes.center[1], 4, high, sizeof(high)), 100 * modes.share[1],
+				    util_format_significant(stats_median(x, n), 4, median, sizeof(median)));
+		free(x);
+	}
 }
 
 /* What a run that could not tell would have told, and what would settle it. */
@@ -494,8 +611,7 @@ static void print_warnings(const struct text_report *t)
 	for (size_t i = 0; i < r->nwarning; i++) {
 		const struct result_warning_entry *w = &r->warning[i];
 
-		report_style(t->f, t->o, STYLE_UNSURE, "warning: ");
-		report_wrap(t->f, t->o, "", 9, "%s%s%s%s: %s [%s]", result_warning_text(w->id), w->detail ? " (" : "", w->detail ? w->detail : "",
+		report_wrap(t->f, t->o, t->o->colour ? "\033[33mwarning:\033[0m " : "warning: ", 9, "%s%s%s%s: %s [%s]", result_warning_text(w->id), w->detail ? " (" : "", w->detail ? w->detail : "",
 			    w->detail ? ")" : "", result_warning_advice(w->id), result_warning_name(w->id));
 	}
 }
@@ -530,7 +646,9 @@ int report_text(FILE *f, const struct result *r, const struct report_options *o,
 		fputc('\n', f);
 		print_null(&t, c);
 		print_rule(&t, c);
+		print_trials(&t, c);
 		print_cannot_tell(&t, c, t.headline);
+		print_modes(&t, c);
 		print_flags(&t, c, t.headline);
 	}
 	print_warnings(&t);

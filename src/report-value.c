@@ -100,16 +100,22 @@ char *report_effect_text(const struct comparison *c, const char *unit, const str
 
 	if (c->flags & COMPARE_DIFFERENCE) {
 		char *text[] = { middle, low, high };
-		double bound[] = { i->estimate, i->low, i->high };
+		double bound[] = { i->estimate, i->low, i->high }, half = (i->high - i->low) / 2, largest = fmax(fabs(i->estimate), half);
+		/* one digit beyond the half width, or three of the estimate when there is no width */
+		int digits = isfinite(half) && half > 0 && isfinite(largest) ? (int)ceil(log10(largest / half)) + 1 : 3;
 
 		for (int k = 0; k < 3; k++) {
 			char number[48];
+			int own = digits;
 
+			/* the same last decimal as the largest of them */
+			if (isfinite(bound[k]) && bound[k] != 0 && largest > 0)
+				own += (int)floor(log10(fabs(bound[k]))) - (int)floor(log10(largest));
 			if (isinf(bound[k]))
 				bound_text(bound[k], 0, o, text[k], sizeof(low));
 			else
 				snprintf(text[k], sizeof(low), "%s%s", bound[k] >= 0 ? "+" : "",
-					 util_format_significant(bound[k], 3, number, sizeof(number)));
+					 util_format_significant(bound[k], own < 1 ? 1 : own > 15 ? 15 : own, number, sizeof(number)));
 		}
 		snprintf(buf, size, "%s %s [%s, %s]", middle, unit, low, high);
 	} else if (fabs(i->estimate) > FACTOR_FROM) {
