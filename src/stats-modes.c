@@ -216,8 +216,13 @@ static double sorted_grid_step(const double *sorted, size_t n, size_t *distinct)
 
 double stats_grid_step(const double *x, size_t n, size_t *distinct)
 {
-	double *sorted = sorted_copy(x, n), step = sorted_grid_step(sorted, n, distinct);
+	double *sorted, step;
 
+	*distinct = 0;
+	if (n == 0)
+		return 0;
+	sorted = sorted_copy(x, n);
+	step = sorted_grid_step(sorted, n, distinct);
 	free(sorted);
 	return step;
 }
