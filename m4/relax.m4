@@ -63,7 +63,9 @@ AS_CASE([$with_libperf],
 		AS_IF([test -n "$PKG_CONFIG" && $PKG_CONFIG --exists libperf 2>/dev/null], [
 			LIBPERF_CFLAGS=`$PKG_CONFIG --cflags libperf`
 			LIBPERF_LIBS=`$PKG_CONFIG --libs libperf`], [LIBPERF_LIBS=-lperf])
-		RELAX_TRY_LIBPERF([relax_libperf_from="system ($LIBPERF_LIBS)"; AC_MSG_RESULT([$LIBPERF_LIBS])], [AC_MSG_RESULT([no])])
+		RELAX_TRY_LIBPERF([
+			relax_libperf_from="system ($LIBPERF_LIBS)"
+			AC_MSG_RESULT([$LIBPERF_LIBS])], [AC_MSG_RESULT([no])])
 	],
 	[build|no], [],
 	[
@@ -72,27 +74,34 @@ AS_CASE([$with_libperf],
 		LIBPERF_CFLAGS="-I$relax_libperf_dir/include"
 		LIBPERF_LIBS="$relax_libperf_dir/lib/libperf.a $relax_libperf_dir/lib/libapi.a"
 		RELAX_TRY_LIBPERF([relax_libperf_from=$with_libperf; AC_MSG_RESULT([yes])],
-			[AC_MSG_ERROR([--with-libperf=$with_libperf does not hold a libperf for $host: build one with CC="$CC" scripts/build-libperf DIR])])
+			[AC_MSG_ERROR([--with-libperf=$with_libperf does not hold a libperf for $host:
+build one with CC="$CC" scripts/build-libperf DIR])])
 	])
 AS_IF([test -z "$relax_libperf_from"], [
 	relax_libperf_source=$with_libperf_source
-	AS_IF([test -z "$relax_libperf_source"], [relax_libperf_source=`"$srcdir/scripts/build-libperf" --find`])
+	AS_IF([test -z "$relax_libperf_source"],
+		[relax_libperf_source=`"$srcdir/scripts/build-libperf" --find`])
 	AS_IF([test -z "$relax_libperf_source"], [
-		RELAX_MISSING([libperf], [linux-source (libperf is built from it)], [libperf-devel], [libperf-devel], [linux source from kernel.org with --with-libperf-source])
+		RELAX_MISSING([libperf], [linux-source (libperf is built from it)], [libperf-devel], [libperf-devel],
+			[a kernel source, with --with-libperf-source])
 	], [
 		LIBPERF_CFLAGS="-I`pwd`/libperf/include"
 		LIBPERF_LIBS="`pwd`/libperf/lib/libperf.a `pwd`/libperf/lib/libapi.a"
-		AS_IF([test -f libperf/lib/libperf.a && test -f libperf/lib/libapi.a && test "x`cat libperf/made-for 2>/dev/null`" = "x$CC $relax_libperf_source"], [
+		AS_IF([test -f libperf/lib/libperf.a && test -f libperf/lib/libapi.a &&
+			test "x`cat libperf/made-for 2>/dev/null`" = "x$CC $relax_libperf_source"], [
 			AC_MSG_NOTICE([libperf: as built before in ./libperf])
 		], [
 			AC_MSG_NOTICE([libperf: building from $relax_libperf_source])
 			rm -f libperf/made-for
 			AS_IF([CC="$CC" AR="$AR" "$srcdir/scripts/build-libperf" --source "$relax_libperf_source" libperf],
 				[echo "$CC $relax_libperf_source" >libperf/made-for],
-				[AC_MSG_ERROR([libperf could not be built from $relax_libperf_source; another kernel source can be named with --with-libperf-source])])
+				[AC_MSG_ERROR([libperf could not be built from $relax_libperf_source;
+another kernel source can be named with --with-libperf-source])])
 		])
 		AC_MSG_CHECKING([whether the libperf built works])
-		RELAX_TRY_LIBPERF([AC_MSG_RESULT([yes])], [AC_MSG_RESULT([no]); AC_MSG_ERROR([the libperf built from $relax_libperf_source does not link; see config.log])])
+		RELAX_TRY_LIBPERF([AC_MSG_RESULT([yes])], [
+			AC_MSG_RESULT([no])
+			AC_MSG_ERROR([the libperf built from $relax_libperf_source does not link; see config.log])])
 		relax_libperf_from="built from $relax_libperf_source"
 	])
 ])
@@ -131,7 +140,8 @@ AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <stdarg.h>
 #include <setjmp.h>
 #include <cmocka.h>]], [[assert_true(1);]])],
 	[relax_cmocka=yes; relax_cmocka_says="yes (cmocka)"],
-	[relax_cmocka=no; relax_cmocka_says="skipped: cmocka is missing (Debian/Ubuntu libcmocka-dev, Fedora libcmocka-devel, openSUSE libcmocka-devel, Arch cmocka)"])
+	[relax_cmocka=no
+	relax_cmocka_says="skipped: no cmocka (Debian/Ubuntu libcmocka-dev, Fedora and openSUSE libcmocka-devel, Arch cmocka)"])
 CFLAGS=$relax_save_CFLAGS
 LIBS=$relax_save_LIBS
 AC_MSG_RESULT([$relax_cmocka])
@@ -151,7 +161,8 @@ dnl RELAX_COMPILER_FLAGS: RELAX_CFLAGS (language, warnings, hardening) and --ena
 AC_DEFUN([RELAX_COMPILER_FLAGS], [
 AC_ARG_ENABLE([werror], [AS_HELP_STRING([--enable-werror], [treat warnings as errors (for developers and CI)])])
 RELAX_CFLAGS=
-m4_foreach_w([relax_flag], [-std=gnu11 -Wall -Wextra -Wmissing-prototypes -Wshadow -Wconversion -Wstrict-prototypes -Wformat-security -fstack-protector-strong],
+m4_foreach_w([relax_flag], [-std=gnu11 -Wall -Wextra -Wmissing-prototypes -Wshadow -Wconversion -Wstrict-prototypes
+	-Wformat-security -fstack-protector-strong],
 	[RELAX_FLAG([RELAX_CFLAGS], relax_flag)])
 dnl Some toolchains define it by default, and sanitizers do not get on with it.
 AS_IF([test "x${enable_sanitizers:-no}" = xno], [

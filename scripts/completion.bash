@@ -34,7 +34,7 @@ _perf_relax_candidates()
 	fi
 	case $command in
 	# Sections stand in the usage line between brackets.
-	list) "$program" list --help | sed -n 's/^Usage:.*\[\([a-z|]*\)\.\.\.\].*/\1/p' | tr '|' '\n' ;;
+	list) "$program" list --help | sed -n '1,3s/.*\[\([a-z|]*\)\.\.\.\].*/\1/p' | tr '|' '\n' ;;
 	stat) "$program" list hints atomics barriers counters calls chains | awk '/^  [a-z]/ && !/<not supported>/ { print $1 }' ;;
 	esac
 }

@@ -34,13 +34,13 @@ for page in perf-relax.1 perf-relax-probes.7 perf-relax-result.5 perf-relax-verd
 	check "there is a page $page" test -s "$pages/$page"
 done
 
-# Tags of an options section: the line of an option is indented and begins with a dash.
+# Tags of the options, in OPTIONS or in DESCRIPTION: the line of an option is indented and begins with a dash.
 page_options() {	# PAGE: every long option tagged there
-	sections "$1" 'OPTION' | grep -E '^ +-' | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u
+	sections "$1" 'OPTION|DESCRIPTION' | grep -E '^ +-' | grep -oE -- '--[a-z][a-z0-9-]*' | sort -u
 }
 
 page_pairs() {	# PAGE: "-x --long" of each tag
-	sections "$1" 'OPTION' | sed -nE 's/^ +-([A-Za-z]),? .*(--[a-z][a-z0-9-]*).*/-\1 \2/p; s/^ +(--[a-z][a-z0-9-]*).*, -([A-Za-z])\b.*/-\2 \1/p' | sort -u
+	sections "$1" 'OPTION|DESCRIPTION' | sed -nE 's/^ +-([A-Za-z]),? .*(--[a-z][a-z0-9-]*).*/-\1 \2/p; s/^ +(--[a-z][a-z0-9-]*).*, -([A-Za-z])\b.*/-\2 \1/p' | sort -u
 }
 
 while read -r command; do

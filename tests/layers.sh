@@ -14,7 +14,7 @@ layer_of() {
 	src/util* | src/stats* | src/verdict* | src/looks) echo pure ;;
 	src/sysroot | src/arm-cores) echo base ;;
 	src/env* | src/topology* | src/published*) echo service ;;
-	src/meter* | src/kmod | src/elfscan* | src/symbols | src/result* | src/import* | src/disasm | src/sample) echo service ;;
+	src/meter* | src/kmod | src/elfscan* | src/symbols | src/result* | src/import* | src/disasm | src/sample | src/command) echo service ;;
 	src/experiment* | src/report* | src/probe-run | src/html | src/plot) echo engine ;;
 	src/main | src/cmd | src/cmd-* | src/options | src/session | src/selftest) echo command ;;
 	*) echo unknown ;;
@@ -111,8 +111,8 @@ check_includes() {
 check "includes keep to the layers" check_includes
 
 # Outside libraries: header prefix, symbols (extended regex), units that may use them.
-libraries='perf/ ^(perf_evsel__|perf_evlist__|perf_cpu_map__|perf_thread_map__|perf_mmap__|libperf_) src/meter-perf src/sample
-perfmon/ ^pfm_ src/meter-perf src/sample
+libraries='perf/ ^(perf_evsel__|perf_evlist__|perf_cpu_map__|perf_thread_map__|perf_mmap__|libperf_) src/meter-perf src/meter-pmu src/sample
+perfmon/ ^pfm_ src/meter-perf src/meter-pfm src/sample
 elfutils/ ^dwfl_ src/symbols src/elfscan
 dwarf.h ^dwarf_ src/symbols src/elfscan
 libelf.h ^elf(32|64)?_ src/symbols src/elfscan
@@ -158,7 +158,7 @@ symbols_of() {	# OBJECT WHICH: names that it defines (DEF) or needs (UND)
 		$5 == "GLOBAL" || $5 == "WEAK" { if (($7 == "UND") == (which == "UND") && $8 != "") { sub(/@.*/, "", $8); print $8 } }' | sort -u
 }
 
-probe_forbidden='clock_gettime|clock_nanosleep|nanosleep|gettimeofday|time|f?printf(_chk)?|write|f?puts|fopen(64)?|malloc|calloc|realloc|sqrt|log|exp'
+probe_forbidden='clock_gettime|clock_nanosleep|nanosleep|gettimeofday|time|f?printf(_chk)?|write|f?puts|fopen(64)?|sqrt|log|exp'
 
 check_symbols() {
 	local object unit symbol other why header symbols allowed bad=0
@@ -188,6 +188,7 @@ check_symbols() {
 		# Who prints: main, the commands, reports, and the messages that they share.
 		case $unit in
 		src/main | src/cmd* | src/options | src/report* | src/html | src/plot | src/util-msg) ;;
+		src/result-write) ;;	# the result file is standard output with -o -
 		*)
 			if symbol=$(grep -Em1 '^(__)?(stdout|stderr|v?printf(_chk)?|puts|putchar|perror|psignal|warnx?|errx?)$' "$tmp/und"); then
 				echo "$unit prints (it uses $symbol); only main, cmd-*, report* and the messages of util do"
@@ -195,12 +196,12 @@ check_symbols() {
 			fi
 			;;
 		esac
-		# Rule 2: no clock, output, allocation or statistics in probes. calls.c measures clock_gettime itself.
+		# Rule 2: no clock, output or statistics in probes. calls.c measures clock_gettime itself.
 		case $unit in
 		probes/*)
 			if symbol=$(grep -Em1 "^($probe_forbidden)\$" "$tmp/und") &&
 				[ "$unit:$symbol" != probes/calls:clock_gettime ]; then
-				echo "$unit uses $symbol: rule 2, a probe does no timing, output, allocation or statistics"
+				echo "$unit uses $symbol: rule 2, probes know no clock, output or statistics"
 				bad=1
 			fi
 			;;
@@ -217,7 +218,8 @@ fi
 # Sources of all kinds that people edit.
 tree_files() {
 	find src probes tests scripts m4 .ci man configure.ac Makefile.am -type f \
-		! -name '*~' ! -name '*.json' ! -name '*.csv' ! -name '*.html' ! -path 'tests/data/*' ! -path 'tests/sysroot*' 2>/dev/null | grep -Ev '/(libtool|lt[a-z~]*)\.m4$|\.(o|log|trs|Po)$|/\.dirstamp$' | sort
+		! -name '*~' ! -name '*.json' ! -name '*.csv' ! -name '*.html' ! -name '*.o' ! -name '*.log' ! -name '*.trs' ! -name '*.Po' \
+		! -name .dirstamp ! -path 'tests/data/*' ! -path 'tests/sysroot*' 2>/dev/null | sort
 }
 
 check_sizes() {
@@ -238,7 +240,6 @@ check_spdx() {
 	while read -r file; do
 		case $file in
 		*.md | *.txt | *.in | *.expected) continue ;;
-		probes/kmod/perf_relax_uapi.h) ;;
 		esac
 		first=$(head -n 2 "$file")
 		case $file in
@@ -267,10 +268,13 @@ check "every source begins with its SPDX line, and no licence text stands elsewh
 check_style() {
 	local bad=0 file seen
 	while read -r file; do
-		# 120 columns; rows of tables (X macros) may be longer, and prose by what a tab takes.
-		seen=$(awk '!/^\t*X?[A-Z_]*\(/ && length($0) > 150 { print FNR; exit }' "$file")
+		# The aim is 120 columns; what is far beyond is an error, but for rows of tables (X macros) and the text of pages.
+		case $file in
+		man/*) seen= ;;
+		*) seen=$(expand "$file" | awk '!/^ *X?[A-Z_]*\(/ && length($0) > 160 { print FNR; exit }') ;;
+		esac
 		if [ -n "$seen" ]; then
-			echo "$file:$seen: line is much longer than 120 columns"
+			echo "$file:$seen: line is longer than 160 columns; aim at 120"
 			bad=1
 		fi
 		if seen=$(grep -nEm1 '[[:blank:]]+$' "$file"); then
