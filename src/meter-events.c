@@ -459,6 +459,11 @@ static int add_one(struct meter_event_list *list, const char *token, int group, 
 			add_core_event(list, token, base, mods ? mods : "", PERF_TYPE_RAW, config, group);
 		goto out;
 	}
+	/* libpfm4 takes such codes too, but cuts them to 64 bits. */
+	if (base[0] == 'r' && strlen(base) > 17 && strspn(base + 1, "0123456789abcdefABCDEF") == strlen(base) - 1) {
+		err = reason_set(why, EINVAL, "event '" NAME_SHOWN "': a raw code has at most 16 hexadecimal digits", NAME_ARGS(token));
+		goto out;
+	}
 	err = add_pfm_event(list, token, group, why);
 	if (err == -ENOENT && (!mods || are_modifiers(mods))) {
 		struct meter_pmu *core;
