@@ -22,7 +22,7 @@
 #define SURE 0.999
 
 enum format { FORMAT_TEXT, FORMAT_MARKDOWN, FORMAT_ROFF };
-enum decision { DECISION_TOOL, DECISION_CUSTOMARY };
+enum decision { DECISION_TOOL, DECISION_UNPAIRED, DECISION_CUSTOMARY };
 
 struct options {
 	uint64_t experiments, seed, rounds;
@@ -31,14 +31,13 @@ struct options {
 	enum format format;
 	enum decision decision;
 	bool single_look;
-	bool legend;
 };
 
 struct tally {
 	uint64_t right, same, wrong, open, rounds, dependent, bimodal;
 };
 
-/* Sums for the customary decision, kept apart from the tool's own statistics on purpose. */
+/* The values of one experiment, in the order of the rounds. */
 struct arms {
 	double *arm, *ref;
 	size_t n;
@@ -69,7 +68,7 @@ static void run_trials(const struct noise_model *m, struct random_state *random,
 	struct noise s;
 
 	noise_begin(&s, random, 2 * a->n);
-	if (o->decision == DECISION_CUSTOMARY) {
+	if (o->decision != DECISION_TOOL) {
 		for (size_t i = 0; i < a->n; i++, s.time++)
 			a->ref[i] = m->trial(&s, 0, 0);
 		for (size_t i = 0; i < a->n; i++, s.time++)
@@ -98,7 +97,8 @@ static enum verdict decide(const struct noise_model *m, const struct arms *a, co
 		n = (size_t)ceil(looks->fraction[k] * (double)a->n - 1e-9);
 		if (o->decision == DECISION_CUSTOMARY)
 			c.verdict = customary(a, n, o);
-		else if (verdict_paired(a->arm, a->ref, n, &rule, looks->look_level[k], &c))
+		else if (o->decision == DECISION_UNPAIRED ? verdict_unpaired(a->arm, n, a->ref, n, &rule, &c) :
+							    verdict_paired(a->arm, a->ref, n, &rule, looks->look_level[k], &c))
 			abort();
 	}
 	t->rounds += n;
@@ -239,6 +239,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case '1':
 		o->single_look = true;
 		break;
+	case 'u':
+		o->decision = DECISION_UNPAIRED;
+		o->single_look = true;
+		break;
 	case 'c':
 		o->decision = DECISION_CUSTOMARY;
 		break;
@@ -268,6 +272,7 @@ int main(int argc, char **argv)
 		{ "single-look", '1', NULL, 0, "decide once, after all rounds, as with -r of the tool", 0 },
 		{ "model", 'm', "NAME", 0, "only this noise", 0 },
 		{ "list", 'l', NULL, 0, "the noise models", 0 },
+		{ "unpaired", 'u', NULL, 0, "arms one after the other and verdict_unpaired(), as `diff` has to: what that cannot know", 0 },
 		{ "customary", 'c', NULL, 0, "arms one after the other, means, 95 % at every look: shows how it goes wrong", 0 },
 		{ "seed", 's', "N", 0, "of all random numbers (default 1)", 0 },
 		{ "markdown", 'M', NULL, 0, "as a Markdown table", 0 },
