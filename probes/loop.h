@@ -99,6 +99,12 @@ ARCH_COUNTERS(PROBE_DECLARE_ROW)
 ARCH_CHAINS(PROBE_DECLARE_ROW)
 #undef PROBE_DECLARE_ROW
 
+#ifdef ARCH_ATOMICS_IN_C
+#define PROBE_DECLARE_IN_C(ident, name, effect, statement, summary) PROBE_DECLARE(ident)
+ARCH_ATOMICS_IN_C(PROBE_DECLARE_IN_C)
+#undef PROBE_DECLARE_IN_C
+#endif
+
 /* calls.c */
 PROBE_DECLARE(clock_gettime)
 PROBE_DECLARE(getppid)

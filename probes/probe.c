@@ -42,12 +42,16 @@
 #define RSEQ_ROW(ident, user_name, does, words) { .name = user_name, .class = PROBE_ATOMIC, .summary = words, .effect = does },
 #endif
 
+#define ROW_ATOMIC_IN_C(ident, name, effect, statement, words) ROW_C(PROBE_ATOMIC, PROBE_UNROLL_ATOMIC, ident, name, effect, words)
+#define ROW_MISSING(user_name, why) { .name = user_name, .class = PROBE_ATOMIC, .summary = "absent on " ARCH_NAME, .missing = why },
+
 static struct probe table[] = {
 	ARCH_HINTS(ROW_HINT)
 	ARCH_ATOMICS(ROW_ATOMIC)
 #ifdef ARCH_ATOMICS_IN_C
 	ARCH_ATOMICS_IN_C(ROW_ATOMIC_IN_C)
 #endif
+	ARCH_MISSING(ROW_MISSING)
 	RSEQ_ROW(rseq_add, "rseq-add", EFFECT_ADD, RSEQ_ADD_WORDS)
 	RSEQ_ROW(rseq_cmpxchg, "rseq-cmpxchg", EFFECT_CMPXCHG, RSEQ_CMPXCHG_WORDS)
 	ARCH_BARRIERS(ROW_BARRIER)
@@ -65,27 +69,34 @@ static struct {
 	const char *why;
 } answer[COUNT];
 
-/* An asm template as the assembler sees it: "%%" is "%", the operand is "p", lines are joined by "; ". */
+/*
+ * An asm template as people read it: "%%" is "%", the operand is "p", lines are joined by "; ", and directives that only steer the assembler
+ * (".set ...") are left out.
+ */
 static const char *readable(const char *body)
 {
 	char text[1024];
 	size_t n = 0;
 
-	while (*body && n < sizeof(text) - 3) {
-		if (body[0] == '%' && body[1] == '%') {
-			text[n++] = '%';
-			body += 2;
-		} else if (!strncmp(body, "%[p]", 4)) {
-			text[n++] = 'p';
-			body += 4;
-		} else if (*body == '\n') {
-			text[n++] = ';';
-			text[n++] = ' ';
-			body += strspn(body, "\n\t ");
-		} else {
-			text[n++] = *body == '\t' ? ' ' : *body;
-			body++;
+	while (*body) {
+		size_t line = strcspn(body, "\n"), next = body[line] ? line + 1 : line;
+
+		if (n && strncmp(body, ".set", 4) && line)
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "; ");
+		for (size_t i = 0; i < line && strncmp(body, ".set", 4) && n < sizeof(text) - 3; i++) {
+			if (body[i] == '%' && body[i + 1] == '%')
+				continue;
+			if (!strncmp(body + i, "%[p]", 4)) {
+				text[n++] = 'p';
+				i += 3;
+			} else {
+				text[n++] = body[i] == '\t' ? ' ' : body[i];
+			}
 		}
+		body += next;
+		body += strspn(body, "\n\t ");
+		if (n >= sizeof(text) - 3)
+			break;
 	}
 	text[n] = '\0';
 	return probe_keep(text);
@@ -98,7 +109,7 @@ static void prepare_once(void)
 
 		if (p->text)
 			p->text = readable(p->text);
-		if (!p->run_short)
+		if (!p->run_short && !p->missing)
 			p->missing = probe_rseq_missing();
 	}
 }
@@ -201,6 +212,15 @@ const char *probe_why_absent(const struct probe *p)
 		answer[i].known = true;
 	}
 	return answer[i].why;
+}
+
+const char *probe_ticks_why(void)
+{
+#ifdef ARCH_TICKS_NONE
+	return ARCH_TICKS_NONE;
+#else
+	return probe_why_absent(probe_find(ARCH_TICKS_PROBE));
+#endif
 }
 
 const char *probe_foreign(const char *name)

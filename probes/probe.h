@@ -26,7 +26,7 @@ struct probe {
 	const char *name;
 	enum probe_class class;
 	const char *summary;
-	const char *text;	/* assembly as written; NULL for probes written in C */
+	const char *text;	/* assembly as written, the operand's pointer being "p"; NULL for probes written in C */
 	int need;		/* arch need, 0: none */
 	int effect;		/* EFFECT_* of arch.h */
 	/*
@@ -47,6 +47,7 @@ struct probe {
 /* The table, in the order of `list`: @i from 0; NULL past the end. */
 const struct probe *probe_at(size_t i);
 size_t probe_count(void);
+/* By name as users type it: "rep; nop", "rep_nop" and "REP-NOP" are all rep-nop. NULL: no such name here. */
 const struct probe *probe_find(const char *name);
 
 /* "hint", "atomic", ... */
@@ -57,6 +58,11 @@ const char *probe_class_name(enum probe_class class);
  * from one thread, at start). NULL: yes. Else the reason, a string that lives until exit. The answer is remembered.
  */
 const char *probe_why_absent(const struct probe *p);
+
+/*
+ * Can this process read the counter of arch_ticks_begin()? Asked in the same way, so that nobody dies of finding out. NULL: yes.
+ */
+const char *probe_ticks_why(void);
 
 /* For a name that is in no table here: the architectures that have it ("aarch64, arm"), or NULL. Lives until exit. */
 const char *probe_foreign(const char *name);

@@ -14,7 +14,7 @@
 #endif
 #endif
 
-#if defined(RSEQ_SIG) && (defined(__x86_64__) || defined(__aarch64__)) && UINTPTR_MAX == UINT64_MAX
+#if defined(RSEQ_SIG) && (defined(__x86_64__) || defined(__aarch64__)) && UINTPTR_MAX == UINT64_MAX && !defined(PERF_RELAX_ARCH_GENERIC)
 #define PROBE_HAVE_RSEQ 1
 PROBE_DECLARE_TEXT(rseq_add)
 PROBE_DECLARE_TEXT(rseq_cmpxchg)

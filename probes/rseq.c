@@ -13,7 +13,7 @@ const char *probe_rseq_missing(void)
 {
 #ifdef PROBE_HAVE_RSEQ
 	return NULL;
-#elif !defined(__x86_64__) && !defined(__aarch64__)
+#elif defined(PERF_RELAX_ARCH_GENERIC) || UINTPTR_MAX != UINT64_MAX || (!defined(__x86_64__) && !defined(__aarch64__))
 	return "no restartable sequence is written for " ARCH_NAME " (x86_64 and aarch64 have one)";
 #else
 	return "built with a C library that registers no rseq area (glibc 2.35 or later is needed, with <sys/rseq.h>)";

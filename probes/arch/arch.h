@@ -17,8 +17,10 @@
  *	NEED     ARCH_NEED_NONE, or what the CPU must have: a constant of the arch header, for arch_has()
  *	EFFECT   one of EFFECT_* below: what the body does to the operand; the probe test checks it on every architecture
  *	SETUP    assembly run once before the loop; the registers it sets are still set when the body runs
- *	BODY     assembly of one operation; it may use %[p] (pointer to a 64-byte operand of zeros, cache line aligned) and the registers
+ *	BODY     assembly of one operation, one instruction a line ("\n\t"; ';' begins a comment for some assemblers); it may use %[p] (pointer to a 64-byte operand of zeros, cache line aligned) and the registers
  *	         that ARCH_CLOBBERS names, numeric labels below 70, and must be valid when repeated by .rept
+ *
+ * and <ARCH>_MISSING(X), rows X("name", "why") for names that most architectures have and this one cannot have;
  *
  * and, only when it is the target, the macros and inline functions that arch.h lists under "target" below.
  */
@@ -59,19 +61,27 @@
  * The target. Defined by exactly one of the headers above:
  *
  *	ARCH_NAME              "x86_64", "i386", "aarch64", ... (GNU names)
- *	ARCH_HINTS ... ARCH_CHAINS   its lists
+ *	ARCH_HINTS ... ARCH_CHAINS, ARCH_MISSING   its lists
  *	ARCH_OPERAND_BITS      32 or 64
  *	ARCH_CLOBBERS          registers that setups and bodies may use, as an asm clobber list, with "memory"
  *	ARCH_POINTER           constraint for %[p] ("r"; "b" on ppc64)
  *	ARCH_LOOP_BEGIN        assembly: align to 64 bytes and set label 77
  *	ARCH_LOOP_STEP         assembly: take 1 from %[n] and branch to 77b while it is not 0
- *	ARCH_TICKS_NAME        "tsc", "cntvct", "timebase", ... or not defined when user space has no counter
- *	arch_ticks_begin(), arch_ticks_end()   unsigned long long: the counter, ordered after what came before / before what follows
+ *	ARCH_HINT_RESET        assembly after a wait that used hints, when a hint outlives itself (ppc64: thread priority); else empty
+ *	ARCH_TICKS_NAME        "tsc", "cntvct", "timebase", ...: the counter of arch_ticks_*(); ARCH_TICKS_PROBE names the probe that reads it
+ *	ARCH_TICKS_NONE        instead of both: why user space has no counter to measure with; arch_ticks_*() then return 0
+ *	arch_ticks_begin()     unsigned long long: the counter, ordered after what came before and before what follows
+ *	arch_ticks_end(int have_rdtscp)   likewise; the argument matters to x86 only: it has RDTSCP
+ *	arch_ticks_hz()        the counter's frequency where the architecture states it, else 0
  *	arch_has(need, hwcap, hwcap2)  1 when the CPU has NEED; hwcap and hwcap2 from the auxiliary vector (x86 asks CPUID instead)
  *	arch_need_name(need)   what is missing, in the manual's words ("WAITPKG (CPUID.07H:ECX[5])")
  */
 #ifndef ARCH_NAME
 #error "no arch header has taken this target"
+#endif
+
+#ifndef ARCH_HINT_RESET
+#define ARCH_HINT_RESET ""
 #endif
 
 #endif

@@ -16,7 +16,8 @@
 
 /*
  * pause and rep-nop are the same bytes (SDM "PAUSE": encoded as REP NOP): the null control. `rep pause` is an error in one
- * statement, hence the two. tpause and umwait get a deadline in the past (EDX:EAX = 0), so they cost their entry and exit;
+ * statement, hence the two. tpause and umwait get a deadline in the past (EDX:EAX = 0), so what they
+ * cost is their entry and exit;
  * mwaitx gets a timer of one TSC tick (ECX bit 1, EBX = 1; APM "MWAITX").
  */
 #define X86_HINTS(X) \
@@ -56,6 +57,9 @@
 	  "1: movl $1, %%eax; xchgl %%eax, (%[p]); testl %%eax, %%eax; jnz 1b; movl $0, (%[p])", \
 	  "take and release a free test-and-set spin lock")
 
+#define X86_MISSING(X) \
+	X("xchg-local", "x86 has no CPU-local swap: xchg with memory locks always (SDM XCHG)")
+
 #define X86_BARRIERS(X) \
 	X(mfence, "mfence", X86_NEED_SSE2, EFFECT_NONE, "", "mfence", "full memory fence") \
 	X(sfence, "sfence", X86_NEED_SSE2, EFFECT_NONE, "", "sfence", "store fence")
@@ -72,7 +76,7 @@
 	X(chain_add, "chain-add", ARCH_NEED_NONE, EFFECT_NONE, "xorl %%eax, %%eax; movl $1, %%edx", "addl %%edx, %%eax", "dependent additions: 1 cycle each") \
 	X(chain_mul, "chain-mul", ARCH_NEED_NONE, EFFECT_NONE, "movl $3, %%eax; movl $5, %%edx", "imull %%edx, %%eax", "dependent multiplications: 3 cycles each on most cores")
 
-#if defined(__x86_64__) || defined(__i386__)
+#if (defined(__x86_64__) || defined(__i386__)) && !defined(PERF_RELAX_ARCH_GENERIC)
 
 #ifdef __x86_64__
 #define ARCH_NAME "x86_64"
@@ -86,6 +90,7 @@
 
 #define ARCH_HINTS(X) X86_HINTS(X)
 #define ARCH_ATOMICS(X) X86_ATOMICS(X)
+#define ARCH_MISSING(X) X86_MISSING(X)
 #define ARCH_BARRIERS(X) X86_BARRIERS(X)
 #define ARCH_COUNTERS(X) X86_COUNTERS(X)
 #define ARCH_CHAINS(X) X86_CHAINS(X)
@@ -94,6 +99,7 @@
 #define ARCH_LOOP_BEGIN ".p2align 6\n77:\n\t"
 #define ARCH_LOOP_STEP "\n\tdec %[n]\n\tjnz 77b\n\t"
 #define ARCH_TICKS_NAME "tsc"
+#define ARCH_TICKS_PROBE "rdtsc"
 
 static inline void arch_cpuid(unsigned int leaf, unsigned int sub, unsigned int r[4])
 {
