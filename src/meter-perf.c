@@ -175,6 +175,7 @@ static void mark_failed(struct meter_counter *c, int err)
 	c->why = util_strdup(why.text);
 	c->err = -err;
 	c->supported = false;
+	c->user_only = false;
 }
 
 /* "cycles" -> "cycles:u", "cpu/event=0x3c/" -> "cpu/event=0x3c/u": what was really counted. */

@@ -28,6 +28,7 @@
 #define CHECK_WINDOW_MAX_NS	100000000	/* for a coarse clock: ten steps of a 100 Hz tick */
 #define CHECK_STEPS		20		/* steps a window should hold, so that its ends matter little */
 #define CHECK_READS_MAX		4000000		/* bounds the wait for a clock that stands still: about 0.1 s, at most 1 s */
+#define CHECK_COARSE_READS	1000		/* the reference stood still for as many: it is coarse */
 #define CHECK_AGREE		2e-3		/* windows of a good counter differ by less */
 #define CHECK_JUMP_NS		50e6		/* a window off by more holds a jump: preemption moves both clocks alike */
 #define CHECK_COARSE_NS		100000.0	/* a counter with larger steps times no block better than the clock does */
@@ -37,6 +38,7 @@
 
 #define CALIBRATE_SAMPLES	31
 #define CALIBRATE_PAIRS		8		/* reads in a sample: keeps the clock's resolution out of the result */
+#define CALIBRATE_STEPS		20
 #define CALIBRATE_MAX_NS	50000000
 
 /* The clock ------------------------------------------------------------------------------------------------------------------------ */
@@ -93,6 +95,7 @@ struct check {
 struct check_point {
 	uint64_t clock, reference;
 	uint64_t gap;			/* time that reading took, in reference units */
+	uint64_t span;			/* the same in units of the clock, from before the edge of the reference */
 };
 
 static uint64_t clock_read(const struct meter_clock *c)
@@ -127,17 +130,21 @@ static int check_read_reference(struct check *c, uint64_t *out)
 	return 0;
 }
 
-/* The clock between two reads of the reference, from an edge of the reference on; the tightest of a few attempts. */
+/*
+ * The clock between two reads of the reference, from an edge of the reference on; the tightest of a few attempts. With a coarse reference the
+ * edge itself is what can be missed (the thread was preempted while waiting for it): then the clock moved far across it.
+ */
 static int check_take_point(struct check *c, struct check_point *p)
 {
-	p->gap = UINT64_MAX;
 	for (int attempt = 0; attempt < 5; attempt++) {
-		uint64_t start = c->last_reference, before = start, between, after = start;
+		uint64_t start = c->last_reference, before = start, after = start, edge = c->last, between = 0;
 		unsigned long reads = 0;
 		int err;
 
 		do {
-			err = check_read_reference(c, &before);
+			err = check_read(c, &edge);
+			if (!err)
+				err = check_read_reference(c, &before);
 			if (err)
 				return err;
 			if (++reads > CHECK_READS_MAX)
@@ -148,13 +155,10 @@ static int check_take_point(struct check *c, struct check_point *p)
 			err = check_read_reference(c, &after);
 		if (err)
 			return err;
-		if (after - before < p->gap) {
-			p->gap = after - before;
-			p->clock = between;
-			p->reference = before + (after - before) / 2;
-		}
-		/* A reference this coarse is edge-aligned already; more attempts would only wait for more edges. */
-		if (reads > 1000)
+		if (attempt == 0 || after - before < p->gap || (after - before == p->gap && between - edge < p->span))
+			*p = (struct check_point){ .clock = between, .reference = before + (after - before) / 2, .gap = after - before, .span = between - edge };
+		/* One good edge of a coarse reference is enough; more would only take time. */
+		if (reads > CHECK_COARSE_READS && (double)p->span <= 20 * c->step)
 			break;
 	}
 	return 0;
@@ -247,7 +251,7 @@ int meter_check_clock(const struct meter_clock *clock, const struct meter_clock 
 		if (ticks <= 0)
 			return reason_set(why, EIO, "does not move (the same value for %.4g ms)", ns / 1e6);
 		rate[n] = ticks / ns;
-		tolerance[n] = CHECK_AGREE + (double)(from.gap + to.gap) / ns + 2 * c.step / ticks;
+		tolerance[n] = CHECK_AGREE + (double)(from.gap + to.gap) / ns + (double)(from.span + to.span) / ticks + 2 * c.step / ticks;
 		length[n] = ns;
 		from = to;
 		if (++n < CHECK_WINDOWS)
@@ -426,20 +430,32 @@ void meters_read_end(struct meters *m, struct meter_reading *r)
 	r->ns = read_ns(m->tsc_forbidden);
 }
 
+/* Time by the finer of the two clocks, ns. */
+static double fine_ns(const struct meters *m)
+{
+	return m->ticks_usable ? (double)ticks_begin() / m->ticks_per_ns : (double)read_ns(m->tsc_forbidden);
+}
+
 void meters_calibrate(struct meters *m)
 {
 	struct meter_reading *r = util_calloc(2, sizeof(*r));
-	double sample[CALIBRATE_SAMPLES];
-	uint64_t start = read_ns(m->tsc_forbidden), from = start, to;
+	/* A sample lasts many steps of its clock; that matters only where there is no counter and the clock is the kernel's tick. */
+	double least = m->ticks_usable ? 0 : CALIBRATE_STEPS * m->ns_resolution;
+	double sample[CALIBRATE_SAMPLES], start = fine_ns(m), from = start, to;
 	size_t n = 0;
 
 	do {
-		for (int i = 0; i < CALIBRATE_PAIRS; i++) {
-			meters_read_begin(m, &r[0]);
-			meters_read_end(m, &r[1]);
-		}
-		to = read_ns(m->tsc_forbidden);
-		sample[n++] = (double)(to - from) / (2 * CALIBRATE_PAIRS);
+		unsigned long reads = 0;
+
+		do {
+			for (int i = 0; i < CALIBRATE_PAIRS; i++) {
+				meters_read_begin(m, &r[0]);
+				meters_read_end(m, &r[1]);
+			}
+			reads += 2 * CALIBRATE_PAIRS;
+			to = fine_ns(m);
+		} while (to - from < least && reads < CHECK_READS_MAX);
+		sample[n++] = (to - from) / (double)reads;
 		from = to;
 	} while (n < CALIBRATE_SAMPLES && to - start < CALIBRATE_MAX_NS);
 	m->read_cost_ns = median_of(sample, n);
