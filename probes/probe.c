@@ -43,7 +43,7 @@
 #endif
 
 #define ROW_ATOMIC_IN_C(ident, name, effect, statement, words) ROW_C(PROBE_ATOMIC, PROBE_UNROLL_ATOMIC, ident, name, effect, words)
-#define ROW_MISSING(user_name, why) { .name = user_name, .class = PROBE_ATOMIC, .summary = "absent on " ARCH_NAME, .missing = why },
+#define ROW_MISSING(klass, user_name, why) { .name = user_name, .class = PROBE_##klass, .summary = "absent on " ARCH_NAME, .missing = why },
 
 static struct probe table[] = {
 	ARCH_HINTS(ROW_HINT)

@@ -20,7 +20,8 @@
  *	BODY     assembly of one operation, one instruction a line ("\n\t"; ';' begins a comment for some assemblers); it may use %[p] (pointer to a 64-byte operand of zeros, cache line aligned) and the registers
  *	         that ARCH_CLOBBERS names, numeric labels below 70, and must be valid when repeated by .rept
  *
- * and <ARCH>_MISSING(X), rows X("name", "why") for names that most architectures have and this one cannot have;
+ * and <ARCH>_MISSING(X), rows X(CLASS, "name", "why") for names that most architectures have and this one cannot have; CLASS is one
+ * of the lists' words in the singular: ATOMIC, CHAIN;
  *
  * and, only when it is the target, the macros and inline functions that arch.h lists under "target" below.
  */

@@ -39,8 +39,8 @@
 	  "take and release a free test-and-set spin lock (a barrier after taking, one before releasing)")
 
 #define ARM_MISSING(X) \
-	X("xadd-local", "arm has no CPU-local add: the kernel's local_t is its atomic_long_t (asm-generic/local.h), as dear as xadd") \
-	X("xchg-local", "arm has no CPU-local swap: the kernel's local_t is its atomic_long_t (asm-generic/local.h), as dear as xchg")
+	X(ATOMIC, "xadd-local", "arm has no CPU-local add: the kernel's local_t is its atomic_long_t (asm-generic/local.h), as dear as xadd") \
+	X(ATOMIC, "xchg-local", "arm has no CPU-local swap: the kernel's local_t is its atomic_long_t (asm-generic/local.h), as dear as xchg")
 
 #define ARM_BARRIERS(X) \
 	X(dmb_ishst, "dmb-ishst", ARCH_NEED_NONE, EFFECT_NONE, "", "dmb ishst", "data memory barrier for stores") \

@@ -24,11 +24,11 @@
 	  "take and release a free test-and-set spin lock, the compiler's atomics")
 
 #define GENERIC_MISSING(X) \
-	X("cmpxchg-local", "no CPU-local compare and swap is known for this architecture, and the compiler has none") \
-	X("xadd-local", "no CPU-local add is known for this architecture, and the compiler has none") \
-	X("xchg-local", "no CPU-local swap is known for this architecture, and the compiler has none") \
-	X("chain-add", "a dependent chain needs the architecture's own instructions, and none are known for this one") \
-	X("chain-mul", "a dependent chain needs the architecture's own instructions, and none are known for this one")
+	X(ATOMIC, "cmpxchg-local", "no CPU-local compare and swap is known for this architecture, and the compiler has none") \
+	X(ATOMIC, "xadd-local", "no CPU-local add is known for this architecture, and the compiler has none") \
+	X(ATOMIC, "xchg-local", "no CPU-local swap is known for this architecture, and the compiler has none") \
+	X(CHAIN, "chain-add", "a dependent chain needs the architecture's own instructions, and none are known for this one") \
+	X(CHAIN, "chain-mul", "a dependent chain needs the architecture's own instructions, and none are known for this one")
 
 #ifndef ARCH_NAME
 

@@ -42,7 +42,7 @@
 	  "take and release a free test-and-set spin lock (sync after taking and before releasing)")
 
 #define MIPS64_MISSING(X) \
-	X("xchg-local", "mips64 has no CPU-local swap: the kernel's local_xchg is its atomic_long_xchg (asm/local.h), as dear as xchg")
+	X(ATOMIC, "xchg-local", "mips64 has no CPU-local swap: the kernel's local_xchg is its atomic_long_xchg (asm/local.h), as dear as xchg")
 
 #define MIPS64_BARRIERS(X) \
 	X(sync, "sync", ARCH_NEED_NONE, EFFECT_NONE, "", "sync", "full memory barrier (sync 0)")

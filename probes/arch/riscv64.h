@@ -33,8 +33,8 @@
 	  "take and release a free test-and-set spin lock")
 
 #define RISCV64_MISSING(X) \
-	X("xadd-local", "riscv64 has no CPU-local add: the kernel's local_t is its atomic_long_t (asm-generic/local.h), as dear as xadd") \
-	X("xchg-local", "riscv64 has no CPU-local swap: the kernel's local_t is its atomic_long_t (asm-generic/local.h), as dear as xchg")
+	X(ATOMIC, "xadd-local", "riscv64 has no CPU-local add: the kernel's local_t is its atomic_long_t (asm-generic/local.h), as dear as xadd") \
+	X(ATOMIC, "xchg-local", "riscv64 has no CPU-local swap: the kernel's local_t is its atomic_long_t (asm-generic/local.h), as dear as xchg")
 
 #define RISCV64_BARRIERS(X) \
 	X(fence,     "fence",     ARCH_NEED_NONE, EFFECT_NONE, "", "fence rw, rw", "full memory barrier") \

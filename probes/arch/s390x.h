@@ -37,8 +37,8 @@
 	  "1:\tlhi %%r1,0\n\tcs %%r1,%%r3,0(%[p])\n\tjne 1b\n\tst %%r2,0(%[p])", "take and release a free test-and-set spin lock")
 
 #define S390X_MISSING(X) \
-	X("cmpxchg-local", "s390x has no CPU-local compare and swap: CS always serializes, and the kernel's cmpxchg_local is CS") \
-	X("xchg-local", "s390x has no CPU-local swap: it is made of CS, which always serializes")
+	X(ATOMIC, "cmpxchg-local", "s390x has no CPU-local compare and swap: CS always serializes, and the kernel's cmpxchg_local is CS") \
+	X(ATOMIC, "xchg-local", "s390x has no CPU-local swap: it is made of CS, which always serializes")
 
 #define S390X_BARRIERS(X) \
 	X(bcr_15, "bcr-15-0", ARCH_NEED_NONE,         EFFECT_NONE, "", "bcr 15,0", "serialization and checkpoint synchronisation") \

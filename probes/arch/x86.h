@@ -58,7 +58,7 @@
 	  "take and release a free test-and-set spin lock")
 
 #define X86_MISSING(X) \
-	X("xchg-local", "x86 has no CPU-local swap: xchg with memory locks always (SDM XCHG)")
+	X(ATOMIC, "xchg-local", "x86 has no CPU-local swap: xchg with memory locks always (SDM XCHG)")
 
 #define X86_BARRIERS(X) \
 	X(mfence, "mfence", X86_NEED_SSE2, EFFECT_NONE, "", "mfence", "full memory fence") \
