@@ -40,7 +40,9 @@ page_options() {	# PAGE: every long option tagged there
 }
 
 page_pairs() {	# PAGE: "-x --long" of each tag
-	sections "$1" 'OPTION|DESCRIPTION' | sed -nE 's/^ +-([A-Za-z]),? .*(--[a-z][a-z0-9-]*).*/-\1 \2/p; s/^ +(--[a-z][a-z0-9-]*).*, -([A-Za-z])\b.*/-\2 \1/p' | sort -u
+	sections "$1" 'OPTION|DESCRIPTION' | sed -nE '
+		s/^ +-([A-Za-z]),? .*(--[a-z][a-z0-9-]*).*/-\1 \2/p
+		s/^ +(--[a-z][a-z0-9-]*).*, -([A-Za-z])\b.*/-\2 \1/p' | sort -u
 }
 
 while read -r command; do
