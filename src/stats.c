@@ -5,6 +5,7 @@
  * libRmath keeps static tables for the signed-rank and rank-sum distributions: these functions are not for several threads at once.
  */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -120,6 +121,18 @@ void stats_mean_sd(const double *x, size_t n, double *mean, double *sd)
 	*sd = n < 2 ? 0 : sqrt(squares / (double)(n - 1));
 }
 
+/* A double as it is in memory: on i387 an intermediate result has more digits, and counting and collecting must see the same sums. */
+static double rounded(double x)
+{
+#if FLT_EVAL_METHOD != 0
+	volatile double stored = x;
+
+	return stored;
+#else
+	return x;
+#endif
+}
+
 /*
  * All sums a[i] + b[j] of two ascending arrays, or with `triangle` (a and b the same array) those with j >= i: a matrix
  * with sorted rows and columns that is never built. Walsh averages are the sums of halves, shifts the sums of y and -x.
@@ -129,6 +142,11 @@ struct sums {
 	size_t na, nb;
 	bool triangle;
 };
+
+static double sum_of(const struct sums *s, size_t i, size_t j)
+{
+	return rounded(s->a[i] + s->b[j]);
+}
 
 static uint64_t sums_total(const struct sums *s)
 {
@@ -144,7 +162,7 @@ static uint64_t sums_count(const struct sums *s, double t)
 	for (size_t i = 0; i < s->na; i++) {
 		size_t first = s->triangle ? i : 0;
 
-		while (j > first && s->a[i] + s->b[j - 1] > t)
+		while (j > first && sum_of(s, i, j - 1) > t)
 			j--;
 		if (j <= first)
 			break;
@@ -161,14 +179,14 @@ static size_t sums_collect(const struct sums *s, double low, double high, double
 	for (size_t i = 0; i < s->na; i++) {
 		size_t first = s->triangle ? i : 0;
 
-		while (to > first && s->a[i] + s->b[to - 1] > high)
+		while (to > first && sum_of(s, i, to - 1) > high)
 			to--;
 		if (to <= first)
 			break;
-		while (from > 0 && s->a[i] + s->b[from - 1] > low)
+		while (from > 0 && sum_of(s, i, from - 1) > low)
 			from--;
 		for (size_t j = from > first ? from : first; j < to; j++)
-			out[n++] = s->a[i] + s->b[j];
+			out[n++] = sum_of(s, i, j);
 	}
 	return n;
 }
@@ -199,8 +217,8 @@ static double of_key(uint64_t k)
  */
 static double sums_select(const struct sums *s, uint64_t k)
 {
-	double low = s->a[0] + s->b[0];
-	double high = s->a[s->na - 1] + s->b[s->nb - 1];
+	double low = sum_of(s, 0, 0);
+	double high = sum_of(s, s->na - 1, s->nb - 1);
 	uint64_t below = sums_count(s, low);	/* sums <= low: always < k in the loop */
 	uint64_t upto = sums_total(s);		/* sums <= high: always >= k */
 	size_t room = s->na + s->nb, n;
@@ -210,7 +228,7 @@ static double sums_select(const struct sums *s, uint64_t k)
 	if (below >= k)
 		return low;
 	while (upto - below > room) {
-		double pivot = midpoint(low, high);
+		double pivot = rounded(midpoint(low, high));
 		uint64_t count;
 
 		if (!halve_range || !(pivot > low && pivot < high)) {
@@ -400,18 +418,22 @@ int stats_rank_sum_interval(const double *x, size_t nx, const double *y, size_t 
 {
 	double *negative, *plus;
 	struct sums s;
+	bool fits;
 
 	if (nx == 0 || ny == 0 || !valid_level(level) || !all_finite(x, nx) || !all_finite(y, ny))
 		return -EINVAL;
 	plus = sorted_copy(y, ny);
 	negative = sorted_negative(x, nx);
 	s = (struct sums){ .a = plus, .na = ny, .b = negative, .nb = nx };
-	out->level = level;
-	out->n = nx < ny ? nx : ny;
-	sums_interval(&s, rank_sum_depth(nx, ny, 1 - level), out);
+	fits = isfinite(sum_of(&s, 0, 0)) && isfinite(sum_of(&s, ny - 1, nx - 1));
+	if (fits) {
+		out->level = level;
+		out->n = nx < ny ? nx : ny;
+		sums_interval(&s, rank_sum_depth(nx, ny, 1 - level), out);
+	}
 	free(plus);
 	free(negative);
-	return 0;
+	return fits ? 0 : -EINVAL;
 }
 
 double stats_rank_sum_p(const double *x, size_t nx, const double *y, size_t ny)
@@ -452,7 +474,7 @@ int stats_welch_interval(size_t nx, double mean_x, double sd_x, size_t ny, doubl
 {
 	double se, df, half = 0;
 
-	if (nx < 2 || ny < 2 || !valid_level(level) || !isfinite(mean_x) || !isfinite(mean_y) || !(sd_x >= 0 && isfinite(sd_x)) ||
+	if (nx < 2 || ny < 2 || !valid_level(level) || !isfinite(mean_y - mean_x) || !(sd_x >= 0 && isfinite(sd_x)) ||
 	    !(sd_y >= 0 && isfinite(sd_y)))
 		return -EINVAL;
 	if (welch(nx, sd_x, ny, sd_y, &se, &df))

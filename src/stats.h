@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Order statistics and intervals. Pure: no I/O, no clock; libm and libRmath only.
- * Every function accepts n = 0 and answers with -EINVAL or a documented value; none returns NaN in an interval that it calls valid.
+ * Every function accepts n = 0 and answers with -EINVAL or a documented value; none returns NaN in an interval that it calls valid. Values that
+ * are not finite, or whose differences are not, are -EINVAL.
  */
 #ifndef PERF_RELAX_STATS_H
 #define PERF_RELAX_STATS_H

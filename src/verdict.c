@@ -332,14 +332,15 @@ static double sample_sd(const struct summary *s)
 	return s->sd * sqrt((double)s->n / (double)(s->n - 1));
 }
 
-static double log1p_or_infinity(double x)
+static double log_ratio_or_infinity(double a, double b)
 {
-	return x > -1 ? log1p(x) : -INFINITY;
+	return a > 0 ? log_ratio(a, b) : -INFINITY;
 }
 
 int verdict_summary(const struct summary *arm, const struct summary *ref, const struct verdict_rule *rule, struct comparison *out)
 {
 	struct evidence e = { .fewest = 2, .sd = -1 };
+	struct interval around;
 	bool logs = arm->mean > 0 && ref->mean > 0;
 	int err;
 
@@ -348,7 +349,7 @@ int verdict_summary(const struct summary *arm, const struct summary *ref, const 
 	err = check_rule(rule, rule->level);
 	if (err)
 		return err;
-	if (!isfinite(arm->mean) || !isfinite(ref->mean) || isnan(arm->sd) || isnan(ref->sd))
+	if (!isfinite(arm->mean - ref->mean) || isnan(arm->sd) || isnan(ref->sd))
 		return -EINVAL;
 	if (!logs)
 		out->flags |= COMPARE_DIFFERENCE;
@@ -364,18 +365,21 @@ int verdict_summary(const struct summary *arm, const struct summary *ref, const 
 		out->flags |= COMPARE_TOO_FEW;
 		return 0;
 	}
-	err = stats_welch_interval(ref->n, ref->mean, sample_sd(ref), arm->n, arm->mean, sample_sd(arm), rule->level, &out->interval);
+	/* Around 0 first: the half width must not drown in a difference that is 1e18 times as large. */
+	err = stats_welch_interval(ref->n, 0, sample_sd(ref), arm->n, 0, sample_sd(arm), rule->level, &around);
 	if (err)
 		return err;
 	out->p_value = stats_welch_p(ref->n, ref->mean, sample_sd(ref), arm->n, arm->mean, sample_sd(arm));
-	if (out->interval.low >= out->interval.high) {
+	if (logs) {
+		out->interval.low = log_ratio_or_infinity(arm->mean + around.low, ref->mean);
+		out->interval.high = log_ratio_or_infinity(arm->mean + around.high, ref->mean);
+	} else {
+		out->interval.low = out->interval.estimate + around.low;
+		out->interval.high = out->interval.estimate + around.high;
+	}
+	if (around.low >= around.high) {
 		out->flags |= COMPARE_ZERO_VARIANCE;
 		e.identical = fabs(out->interval.estimate) <= 0;
-	}
-	if (logs) {
-		out->interval.estimate = log_ratio(arm->mean, ref->mean);
-		out->interval.low = log1p_or_infinity(out->interval.low / ref->mean);
-		out->interval.high = log1p_or_infinity(out->interval.high / ref->mean);
 	}
 	conclude(out, rule, &e);
 	return 0;

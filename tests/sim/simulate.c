@@ -196,6 +196,8 @@ static bool simulate(const struct options *o)
 			struct tally t;
 			bool too_many;
 
+			if (o->format == FORMAT_ROFF && sizes[k] > 2)
+				continue;	/* the page is long enough */
 			/* Each line by itself can be repeated with --model. */
 			random_seed(&random, o->seed + 1000 * i + k);
 			run_experiments(m, sizes[k], o, &looks, &random, &t);

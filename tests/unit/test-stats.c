@@ -318,8 +318,8 @@ static void test_far_scales(void **state)
 	assert_true(i.low <= i.estimate && i.estimate <= i.high && fabs(i.low) < 1e-300);
 	assert_int_equal(stats_rank_sum_interval(huge, 8, tiny, 8, 0.95, &i), 0);
 	assert_true(!isnan(i.estimate) && i.low <= i.estimate && i.estimate <= i.high);
-	assert_int_equal(stats_rank_sum_interval(huge, 8, huge, 8, 0.95, &i), 0);
-	assert_true(!isnan(i.low) && !isnan(i.high) && i.low <= 0 && i.high >= 0);
+	/* A difference that no double holds. */
+	assert_int_equal(stats_rank_sum_interval(huge, 8, huge, 8, 0.95, &i), -EINVAL);
 }
 
 static void test_bad_input(void **state)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* Verdicts: the table of the design, published results, and data that has misled other tools. */
 #include <errno.h>
+#include <float.h>
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -666,6 +667,42 @@ static void test_rule_refused(void **state)
 	assert_verdict(c, "same");
 }
 
+/* Whatever the values: an error, or numbers that can be printed. */
+static void test_any_values(void **state)
+{
+	static const double pool[] = { 0, -0.0, 1, -1, 1e-12, 1e18, 5e-324, -5e-324, DBL_MIN, DBL_MAX, -DBL_MAX, 1 + DBL_EPSILON, 2, 3, 1e300, -1e-300 };
+	struct random_state r;
+	size_t judged = 0;
+
+	(void)state;
+	random_seed(&r, 14);
+	for (size_t k = 0; k < 20000; k++) {
+		size_t n = random_below(&r, 41), m = random_below(&r, 41), first = random_below(&r, ARRAY_SIZE(pool));
+		size_t kinds = 1 + random_below(&r, ARRAY_SIZE(pool) - first);
+		struct verdict_rule rule = { .margin = 0.01, .level = 0.95, .better = (enum better)random_below(&r, 3) };
+		struct summary s[2];
+		struct comparison c;
+		double x[40], y[40];
+
+		for (size_t i = 0; i < 40; i++) {
+			x[i] = pool[first + random_below(&r, kinds)] * (random_below(&r, 3) ? 1 : random_unit(&r));
+			y[i] = pool[first + random_below(&r, kinds)] * (random_below(&r, 3) ? 1 : random_unit(&r));
+		}
+		for (size_t i = 0; i < 2; i++)
+			s[i] = (struct summary){ .n = random_below(&r, 5), .mean = x[i], .sd = y[i] };
+		if (!verdict_paired(x, y, n, &rule, 0, &c))
+			judged++;
+		check_numbers(&c);
+		if (!verdict_unpaired(x, n, y, m, &rule, &c))
+			judged++;
+		check_numbers(&c);
+		if (!verdict_summary(&s[0], &s[1], &rule, &c))
+			judged++;
+		check_numbers(&c);
+	}
+	assert_in_range(judged, 40000, 60000);
+}
+
 static void test_names(void **state)
 {
 	(void)state;
@@ -703,6 +740,7 @@ int main(void)
 		cmocka_unit_test(test_looks_by_simulation),
 		cmocka_unit_test(test_looks_refused),
 		cmocka_unit_test(test_rule_refused),
+		cmocka_unit_test(test_any_values),
 		cmocka_unit_test(test_names),
 	};
 
