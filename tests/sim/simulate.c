@@ -162,13 +162,13 @@ static void print_head(const struct options *o)
 		printf("%llu experiments a line, %llu rounds at most, %s, margin %g %%, confidence %g %%, seed %llu\n", (unsigned long long)o->experiments,
 		       (unsigned long long)o->rounds, o->single_look ? "one look" : "the usual looks", 100 * o->margin, 100 * o->level,
 		       (unsigned long long)o->seed);
-		printf("%-12s %6s %9s %9s %9s %9s %8s %7s %7s\n", "noise", "effect", "wrong %", "same %", "right %", "open %", "rounds", "depend%", "bimod%");
+		printf("%-12s %6s %9s %9s %9s %9s %8s %7s %7s\n", "noise", "effect", "wrong %", "same %", "right %", "open %", "rounds", "wide %", "modes %");
 	} else if (o->format == FORMAT_MARKDOWN) {
-		puts("| noise | effect | wrong % | same % | right % | cannot tell % | rounds | dependent % | bimodal % |");
+		puts("| noise | effect | wrong % | same % | right % | cannot tell % | rounds | widened % | two modes % |");
 		puts("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
 	} else {
-		puts(".Bl -column \"around-zero\" \"0.5 m\" \"wrong\" \"100.00\" \"100.00\" \"open\" \"rounds\" \"depend.\" \"bimodal\"");
-		puts(".It Sy noise Ta Sy effect Ta Sy wrong Ta Sy same Ta Sy right Ta Sy open Ta Sy rounds Ta Sy dep. Ta Sy bimod.");
+		puts(".Bl -column \"arm-ar1-0.2\" \"effect\" \"wrong\" \"100.00\" \"100.00\" \"100.0\" \"100.0\" \"wide\" \"modes\"");
+		puts(".It Sy noise Ta Sy effect Ta Sy wrong Ta Sy same Ta Sy right Ta Sy open Ta Sy rounds Ta Sy wide Ta Sy modes");
 	}
 }
 
