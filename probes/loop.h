@@ -43,28 +43,36 @@
 	PROBE_SET_LABEL(ident, begin) body "\n\t" PROBE_SET_LABEL(ident, end) \
 	".rept 2 * " PROBE_STR(unroll) " - 1\n\t" body "\n\t.endr\n\t" PROBE_SET_LABEL(ident, end_all)
 
-#ifdef ARCH_LOOP_IN_C
-/* The generic architecture: no branch can be written, so the compiler's loop stands around the unrolled body. */
-#define PROBE_LOOP_ASM(setup, body) \
-	do { \
-		__asm__ volatile(body : [p] "+" ARCH_POINTER(operand) : : ARCH_CLOBBERS); \
-	} while (--n)
-#else
 #define PROBE_LOOP_ASM(setup, body) \
 	__asm__ volatile(setup "\n\t" ARCH_LOOP_BEGIN body ARCH_LOOP_STEP \
 			 : [n] "+r"(n), [p] "+" ARCH_POINTER(operand) : : ARCH_CLOBBERS)
-#endif
 
-/* A register counts the loop: on 32-bit targets more than 2^32 - 1 iterations are run in parts. */
-#if UINTPTR_MAX == UINT64_MAX
+#ifdef ARCH_LOOP_IN_C
+/*
+ * The generic architecture: no branch can be written, so the compiler's loop calls the unrolled body. Were it in the loop, -funroll-loops
+ * would copy it and its labels.
+ */
+#define PROBE_FUNCTION(fn, setup, body) \
+	static PROBE_NOCOPY void fn##_once(void *operand) \
+	{ \
+		__asm__ volatile(body : [p] "+" ARCH_POINTER(operand) : : ARCH_CLOBBERS); \
+	} \
+	PROBE_NOCOPY void fn(void *operand, uint64_t iters) \
+	{ \
+		do { \
+			fn##_once(operand); \
+		} while (--iters); \
+	}
+#elif UINTPTR_MAX == UINT64_MAX
 #define PROBE_FUNCTION(fn, setup, body) \
 	PROBE_NOCOPY void fn(void *operand, uint64_t iters) \
 	{ \
 		uint64_t n = iters; \
- \
+\
 		PROBE_LOOP_ASM(setup, body); \
 	}
 #else
+/* A register counts the loop: more than 2^32 - 1 iterations are run in parts. */
 #define PROBE_FUNCTION(fn, setup, body) \
 	static PROBE_NOCOPY void fn##_part(void *operand, uint32_t n) \
 	{ \

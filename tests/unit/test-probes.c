@@ -254,13 +254,14 @@ struct shared {
 	const struct probe *probe;
 	uint32_t *operand;
 	pthread_barrier_t start;
-	_Atomic uint64_t ops;
 };
+
+static _Atomic uint32_t shared_ops;	/* modulo 2^32, as the operand is */
 
 static void *run_shared(void *data)
 {
 	struct shared *s = data;
-	uint64_t ops = 0;
+	uint32_t ops = 0;
 	double until;
 
 	pthread_barrier_wait(&s->start);
@@ -270,7 +271,7 @@ static void *run_shared(void *data)
 		s->probe->run_long(s->operand, 50);
 		ops += 3 * 50 * s->probe->unroll;
 	} while (seconds() < until);
-	atomic_fetch_add(&s->ops, ops);
+	atomic_fetch_add(&shared_ops, ops);
 	return NULL;
 }
 
@@ -283,6 +284,7 @@ static void test_threads(const struct probe *p)
 
 	if (p->missing_here || (p->effect != EFFECT_ADD && p->effect != EFFECT_LOCK))
 		return;
+	atomic_store(&shared_ops, 0);
 	pthread_barrier_init(&s.start, NULL, 2);
 	for (unsigned int i = 0; i < 2; i++) {
 		if (pthread_create(&thread[i], NULL, run_shared, &s)) {
@@ -294,13 +296,13 @@ static void test_threads(const struct probe *p)
 	for (int i = 0; i < 2; i++)
 		pthread_join(thread[i], NULL);
 	pthread_barrier_destroy(&s.start);
-	lost = (uint32_t)s.ops - *s.operand;
+	lost = shared_ops - *s.operand;
 	if (p->effect == EFFECT_LOCK)
 		check(*s.operand == 0, "%s: two threads left the lock taken", p->name);
 	else if (!local)
-		check(!lost, "%s: two threads lost %u of %llu updates", p->name, lost, (unsigned long long)s.ops);
+		check(!lost, "%s: two threads lost %u of %u updates", p->name, lost, shared_ops);
 	else
-		printf("note %s: two threads lost %u of %llu updates (it is for one CPU only)\n", p->name, lost, (unsigned long long)s.ops);
+		printf("note %s: two threads lost %u of %u updates (it is for one CPU only)\n", p->name, lost, shared_ops);
 }
 
 #define BYTES(...) (const unsigned char[]){ __VA_ARGS__ }, sizeof((const unsigned char[]){ __VA_ARGS__ })
