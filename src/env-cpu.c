@@ -38,7 +38,7 @@ struct cpuinfo {
 static const char *get(const struct cpuinfo *c, const char *key)
 {
 	for (size_t i = 0; i < c->n; i++)
-		if (strcasecmp(c->field[i].key, key) == 0)
+		if (strcmp(c->field[i].key, key) == 0)
 			return c->field[i].value;
 	return NULL;
 }
@@ -137,11 +137,10 @@ static void cpuinfo_read(struct cpuinfo *c, const char *root)
 	}
 	errno = 0;
 	while (getline(&line, &room, f) > 0) {
-		if (!split(line, &key, &value)) {
-			if (get(c, "cpu family") && get(c, "vendor_id"))
-				break;
+		if (line[strspn(line, " \t\n")] == '\0' && get(c, "cpu family") && get(c, "vendor_id"))
+			break;
+		if (!split(line, &key, &value))
 			continue;
-		}
 		if (strcmp(key, "processor") == 0) {
 			if (core.part >= 0)
 				add_core(c, &core);
@@ -312,7 +311,7 @@ static void read_riscv(struct env *e, const struct cpuinfo *c)
 /* mips, alpha, sparc, loongarch and what is yet to come: the fields that some of them have. */
 static void read_other(struct env *e, const struct cpuinfo *c)
 {
-	static const char *const model_keys[] = { "cpu model", "model name", "cpu", "cpu type" };
+	static const char *const model_keys[] = { "cpu model", "model name", "Model Name", "cpu", "cpu type" };
 	const char *system = get(c, "system type"), *model = NULL;
 
 	for (size_t i = 0; i < ARRAY_SIZE(model_keys) && !model; i++)

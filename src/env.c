@@ -337,8 +337,12 @@ static void read_smt(struct env *e, const char *root, const struct cpulist *onli
 			struct cpulist siblings;
 
 			if (sysroot_cpulist(root, &siblings, NULL, CPU_DIR "/cpu%d/topology/thread_siblings_list", online->cpu[i]) == 0) {
+				size_t there = 0;
+
+				for (size_t j = 0; j < siblings.n; j++)
+					there += cpulist_has(online, siblings.cpu[j]);
 				known = true;
-				on = siblings.n > 1;
+				on = there > 1;
 			}
 			cpulist_free(&siblings);
 		}
