@@ -28,6 +28,11 @@ ALWAYS_INLINE void idle(uint64_t iters)
 		__asm__ volatile("");
 }
 
+void lock_idle(uint64_t iters)
+{
+	idle(iters);
+}
+
 ALWAYS_INLINE void critical_section(struct lock_shared *s)
 {
 	s->guard++;
@@ -41,13 +46,17 @@ ALWAYS_INLINE void count(struct lock_thread *t)
 	atomic_store_explicit(&t->acquired, atomic_load_explicit(&t->acquired, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
-#ifdef ARCH_TICKS_NAME
-#define TICKS_BEGIN() arch_ticks_begin()
-#define TICKS_END() arch_ticks_begin()	/* ordered on both sides, and needs no RDTSCP */
-#else
-#define TICKS_BEGIN() 0
-#define TICKS_END() 0
-#endif
+/* Ordered on both sides. Without a counter all readings are 0, and whoever measures sees no ticks (meters.ticks_usable). */
+#define TICKS() arch_ticks_begin()
+
+/* Under the lock: when it was got, and from whom. */
+ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct lock_event *event)
+{
+	event->after = TICKS();
+	event->handed_over = s->owner != t->index && s->released;
+	event->released = s->released;
+	s->owner = t->index;
+}
 
 #define LOOPS(lock, name, hint, summary_text) \
 	static PROBE_NOCOPY void run_##lock##_##hint(struct lock_shared *s, struct lock_thread *t) \
@@ -63,15 +72,15 @@ ALWAYS_INLINE void count(struct lock_thread *t)
 	static PROBE_NOCOPY void run_counted_##lock##_##hint(struct lock_shared *s, struct lock_thread *t) \
 	{ \
 		while (!load(&s->stop)) { \
-			unsigned long long before = TICKS_BEGIN(), after; \
-			uint64_t spins = 0; \
+			struct lock_event event = { .before = TICKS() }; \
  \
-			acquire_##lock(s, t, count_##hint, &spins); \
-			after = TICKS_END(); \
+			acquire_##lock(s, t, count_##hint, &event.spins); \
+			got_it(s, t, &event); \
 			critical_section(s); \
+			s->released = TICKS(); \
 			release_##lock(s, t); \
 			count(t); \
-			t->hooks.acquired(t->hooks.ctx, before, after, spins); \
+			t->hooks.acquired(t->hooks.ctx, &event); \
 			idle(s->think_iters); \
 		} \
 	}
@@ -131,14 +140,15 @@ ALWAYS_INLINE void release_pthread_mutex(struct lock_shared *s)
 	static PROBE_NOCOPY void run_counted_##lock(struct lock_shared *s, struct lock_thread *t) \
 	{ \
 		while (!load(&s->stop)) { \
-			unsigned long long before = TICKS_BEGIN(), after; \
+			struct lock_event event = { .before = TICKS() }; \
  \
 			acquire_##lock(s); \
-			after = TICKS_END(); \
+			got_it(s, t, &event); \
 			critical_section(s); \
+			s->released = TICKS(); \
 			release_##lock(s); \
 			count(t); \
-			t->hooks.acquired(t->hooks.ctx, before, after, 0); \
+			t->hooks.acquired(t->hooks.ctx, &event); \
 			idle(s->think_iters); \
 		} \
 	}
@@ -250,6 +260,8 @@ int lock_prepare(const struct lock_pair *p, struct lock_shared *s, struct lock_t
 	memset(&s->first, 0, sizeof(s->first));
 	memset(s->line, 0, sizeof(s->line));
 	s->guard = 0;
+	s->owner = 0;
+	s->released = 0;
 	s->threads = threads;
 	store(&s->stop, 0);
 	for (unsigned int i = 0; i < n; i++) {

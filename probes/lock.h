@@ -54,6 +54,9 @@ struct lock_shared {
 	} lock;
 	/* changed only under the lock: must match the sum of the threads' counts */
 	_Alignas(LOCK_LINE) uint64_t guard;
+	/* likewise, by the counting loops only: who released last, and when */
+	unsigned int owner;
+	unsigned long long released;
 	_Alignas(LOCK_LINE) unsigned char line[LOCK_CS_LINES_MAX][LOCK_LINE];
 	/* read by all, written at the ends of a window */
 	_Alignas(LOCK_LINE) atomic_uint stop;
@@ -63,9 +66,17 @@ struct lock_shared {
 	struct lock_node first;		/* clh's first predecessor */
 };
 
-/* Called by the counting loops around each acquisition; see lock_pair.run_counted. */
+/* What the counting loops tell of one acquisition, in readings of the architecture's counter. */
+struct lock_event {
+	unsigned long long before, after;	/* asked for the lock, got it */
+	uint64_t spins;				/* passes of the wait loop */
+	bool handed_over;			/* it came from another thread, that released it at `released` */
+	unsigned long long released;
+};
+
+/* Called by the counting loops after each release; see lock_pair.run_counted. */
 struct lock_hooks {
-	void (*acquired)(void *ctx, unsigned long long before, unsigned long long after, uint64_t spins);
+	void (*acquired)(void *ctx, const struct lock_event *event);
 	void *ctx;
 };
 
@@ -89,10 +100,13 @@ struct lock_pair {
 	void (*destroy)(struct lock_shared *s);
 };
 
-/* Table: @i from 0; NULL past the end. Pairs of one lock stand together, in the order of the hints. */
+/* Table: @i from 0; NULL past the end. By hint, then by lock; the library's locks last. */
 const struct lock_pair *lock_pair_at(size_t i);
 /* NULL: no such pair. Locks of the library have the hint "library" only. */
 const struct lock_pair *lock_pair_find(const char *lock, const char *hint);
+
+/* @iters empty iterations, as in --cs and --think: for the calibration of their length. */
+void lock_idle(uint64_t iters);
 
 /* Set everything to the start state, with @threads of @n threads. 0 or an errno. */
 int lock_prepare(const struct lock_pair *p, struct lock_shared *s, struct lock_thread *threads, unsigned int n);

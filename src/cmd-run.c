@@ -10,7 +10,6 @@
 #include "command.h"
 #include "experiment.h"
 #include "options.h"
-#include "report.h"
 #include "session.h"
 
 #define DEFAULT_TIME_S 10.0
@@ -179,24 +178,6 @@ static void declare(struct run *r)
 	result_add_condition(r->result, "");
 }
 
-static int write_report(struct run *r)
-{
-	struct report_options options;
-	struct reason why = { 0 };
-
-	if (r->options.output && result_write(r->result, r->options.output, &why)) {
-		msg_error("%s", why.text);
-		return EXIT_FAILED;
-	}
-	report_options_init(&options, stderr);
-	options.verbosity = msg_verbosity;
-	if (report_print(stderr, r->result, &options, &why)) {
-		msg_error("%s", why.text);
-		return EXIT_FAILED;
-	}
-	return EXIT_DONE;
-}
-
 static int measure(struct run *r)
 {
 	struct experiment e = {
@@ -242,7 +223,7 @@ static int run(struct run *r, int argc, char **argv)
 	r->result = session_result(&r->session, &r->options, "run", argc, argv);
 	declare(r);
 	status = measure(r);
-	report = write_report(r);
+	report = session_print(r->result, &r->options, stderr);
 	session_close(&r->session);
 	if (r->status)
 		return r->status;

@@ -11,7 +11,6 @@
 #include "experiment.h"
 #include "options.h"
 #include "probe-run.h"
-#include "report.h"
 #include "session.h"
 
 #define DEFAULT_TIME_S 10.0
@@ -341,31 +340,8 @@ static void describe_run(struct stat_run *s, bool settled)
 
 static int print(struct stat_run *s)
 {
-	struct report_options options;
-	struct reason why = { 0 };
-	int err;
+	int status = session_print(s->result, &s->options, stdout);
 
-	if (s->options.output) {
-		err = result_write(s->result, s->options.output, &why);
-		if (err) {
-			msg_error("%s", why.text);
-			return EXIT_FAILED;
-		}
-	}
-	if (s->options.output && !strcmp(s->options.output, "-"))
-		return EXIT_DONE;
-	report_options_init(&options, stdout);
-	options.verbosity = msg_verbosity;
-	if (s->options.json)
-		err = report_perf_json(stdout, s->result);
-	else if (s->options.csv_sep)
-		err = report_perf_csv(stdout, s->result, s->options.csv_sep);
-	else
-		err = report_print(stdout, s->result, &options, &why);
-	if (err) {
-		msg_error("cannot print the report: %s", strerror(-err));
-		return EXIT_FAILED;
-	}
 	fflush(stdout);
 	msg_verbose(1, "block %.0f ns (short); loop and reads subtracted: %.0f ns a block; one reading costs %.0f ns, %.2f %% of it",
 		    s->run.measured_block_ns, s->run.subtracted_ns, s->session.meters.read_cost_ns,
@@ -375,7 +351,7 @@ static int print(struct stat_run *s)
 			msg_verbose(1, "%s: %u operations an iteration, code at %p (mod 64: %u), %u copies verified", s->arm[i].name,
 				    2 * s->arm[i].probe->unroll, (const void *)s->arm[i].probe->begin,
 				    (unsigned int)((uintptr_t)s->arm[i].probe->begin % 64), probe_verify_copies(s->arm[i].probe));
-	return s->result->partial ? EXIT_FAILED : EXIT_DONE;
+	return status;
 }
 
 static int run_stat(struct stat_run *s, int argc, char **argv)

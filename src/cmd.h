@@ -12,7 +12,11 @@
 	X(list,  "list",  "show probes, meters and events, or why this machine lacks them") \
 	X(check, "check", "what can be measured here, how to unlock the rest, and a self-test") \
 	X(stat,  "stat",  "cost of spin-wait hints, atomics and barriers: ns, ticks, cycles, verdicts") \
-	X(run,   "run",   "run a command, or several as arms, and compare time and resources")
+	X(lock,  "lock",  "spin-lock contention: throughput, latency and fairness, by hint or by lock") \
+	X(run,   "run",   "run a command, or several as arms, and compare time and resources") \
+	X(irq,   "irq",   "kernel-side costs through the companion module: interrupts, atomics, locks") \
+	X(report, "report", "print stored results as tables") \
+	X(diff,  "diff",  "verdicts between two stored results; conditions that differ are named first")
 
 /* Each returns an exit code (enum exit_code, or the status of a command that was run). argv[0] is "perf-relax NAME". */
 #define X(ident, name, summary) \

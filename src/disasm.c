@@ -4,6 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <capstone/capstone.h>
@@ -342,4 +343,51 @@ int disasm_bytes_hex(const unsigned char *bytes, size_t n, char *out, size_t siz
 	for (size_t i = 0; i < n; i++)
 		append(&t, "%s%02x", i ? " " : "", bytes[i]);
 	return t.cut ? -ENOBUFS : 0;
+}
+
+#define FUNCTION_BYTES_MAX 8192		/* looked at from the function's start; the loops in question are far shorter */
+
+/* The target of a direct branch: capstone writes it as the last operand, 0x... with # or $ before it on some machines. */
+static bool branch_target(csh handle, const cs_insn *insn, uint64_t *target)
+{
+	const char *s = strrchr(insn->op_str, ' ');
+	char *end;
+
+	if (!cs_insn_group(handle, insn, CS_GRP_JUMP) || cs_insn_group(handle, insn, CS_GRP_CALL))
+		return false;
+	s = s ? s + 1 : insn->op_str;
+	s += strspn(s, "#$");
+	*target = strtoull(s, &end, 0);
+	return end != s && !*end;
+}
+
+int disasm_loop_around(const unsigned char *function, const unsigned char *at, const unsigned char *at_end, const unsigned char **begin,
+		       const unsigned char **end)
+{
+	uint64_t address = (uintptr_t)function, shortest = UINT64_MAX, target;
+	size_t left = FUNCTION_BYTES_MAX;
+	const uint8_t *code = function;
+	cs_insn *insn;
+	csh handle = open_handle(&machines[disasm_native()]);
+
+	if (!handle)
+		return -ENOTSUP;
+	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
+	cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);	/* hints that capstone does not know must not end the walk */
+	insn = cs_malloc(handle);
+	while (insn && cs_disasm_iter(handle, &code, &left, &address, insn)) {
+		uint64_t after = insn->address + insn->size;
+
+		if (insn->id == 0 || insn->address < (uintptr_t)at_end || !branch_target(handle, insn, &target))
+			continue;
+		if (target >= (uintptr_t)function && target <= (uintptr_t)at && after - target < shortest) {
+			shortest = after - target;
+			*begin = (const unsigned char *)(uintptr_t)target;
+			*end = (const unsigned char *)(uintptr_t)after;
+		}
+	}
+	if (insn)
+		cs_free(insn, 1);
+	cs_close(&handle);
+	return shortest == UINT64_MAX ? -ENOENT : 0;
 }

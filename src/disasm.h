@@ -53,4 +53,11 @@ int disasm_text(const unsigned char *bytes, size_t n, char *out, size_t size);
 /* "f3 90" for two bytes; "" for none. 0, or -ENOBUFS when cut, then it ends in "...". */
 int disasm_bytes_hex(const unsigned char *bytes, size_t n, char *out, size_t size);
 
+/*
+ * The innermost loop of this program's own text around [at, at_end) (which may be empty), in the function that begins at @function: from the target of a
+ * direct backward branch to the end of that branch. 0, -ENOENT (no such loop within 8 KiB), or -ENOTSUP (this machine is not decoded).
+ */
+int disasm_loop_around(const unsigned char *function, const unsigned char *at, const unsigned char *at_end, const unsigned char **begin,
+		       const unsigned char **end);
+
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report-progress.h"
+#include "report.h"
 #include "session.h"
 
 const char *session_core_type(const struct session *s, int cpu)
@@ -163,4 +164,31 @@ void session_progress(void *ctx, const struct experiment *e)
 	p.current = e->looks_done ? &e->widest : NULL;
 	p.open = e->open_arms;
 	report_progress(&p);
+}
+
+int session_print(const struct result *r, const struct measure_options *o, FILE *f)
+{
+	struct report_options options;
+	struct reason why = { 0 };
+	int err;
+
+	if (o->output && result_write(r, o->output, &why)) {
+		msg_error("%s", why.text);
+		return EXIT_FAILED;
+	}
+	if (!o->output || strcmp(o->output, "-")) {
+		report_options_init(&options, f);
+		options.verbosity = msg_verbosity;
+		if (o->json)
+			err = report_perf_json(f, r);
+		else if (o->csv_sep)
+			err = report_perf_csv(f, r, o->csv_sep);
+		else
+			err = report_print(f, r, &options, &why);
+		if (err) {
+			msg_error("cannot print the report: %s", why.text[0] ? why.text : strerror(-err));
+			return EXIT_FAILED;
+		}
+	}
+	return r->partial ? EXIT_FAILED : EXIT_DONE;
 }

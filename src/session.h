@@ -33,6 +33,12 @@ void session_close(struct session *s);
 /* A result with the rule, the seed, the environment and the warnings that follow from it. */
 struct result *session_result(const struct session *s, const struct measure_options *o, const char *command, int argc, char *const *argv);
 
+/*
+ * Write the result file (-o) and print the report to @f in the form that was asked for (-x, -j, else the table; nothing when the file is standard
+ * output itself). Errors are printed. Returns EXIT_DONE, or EXIT_FAILED when something could not be written or the result is partial.
+ */
+int session_print(const struct result *r, const struct measure_options *o, FILE *f);
+
 /* For struct experiment's progress: draws the progress line; @e NULL wipes it. @ctx is not used. */
 void session_progress(void *ctx, const struct experiment *e);
 
