@@ -39,6 +39,12 @@ int report_print_many(FILE *f, struct result *const *r, size_t n, const struct r
 int report_perf_csv(FILE *f, const struct result *r, const char *sep);
 int report_perf_json(FILE *f, const struct result *r);
 
+/*
+ * The table of 2009 for a result of `irq`: architecture, speed-up (cli + sti) / local cmpxchg by the sum and by the pair, and the four costs. Prints
+ * nothing when the result lacks the cases for it.
+ */
+void report_irq_table(FILE *f, const struct result *r, const struct report_options *o);
+
 /* One line: "rep-pause against pause, ns: +6.70 % [+6.51, +6.88] slower". Returns buf. For progress lines and logs. */
 char *report_comparison_line(const struct result *r, const struct result_comparison *c, bool ascii, char *buf, size_t size);
 

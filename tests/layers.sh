@@ -40,6 +40,12 @@ may_use() {
 	[ "$(family_of "$1")" != "$(family_of "$2")" ] || return 0
 	case $from:$to in
 	unknown:* | *:unknown) echo "no layer is known for it: add it to layer_of in tests/layers.sh and say in CONTRIBUTING.md what it may use" ;;
+	service:module | command:module)	# the interface of the module, for those who talk to it
+		case $1:$2 in
+		src/kmod*:probes/kmod/perf_relax_uapi | command:*) ;;
+		*) echo "only src/kmod knows the module's interface" ;;
+		esac
+		;;
 	arch:arch | module:arch | module:module) ;;
 	arch:*) echo "rule 1: architecture headers include nothing but their neighbours" ;;
 	probes:arch | probes:probes) ;;

@@ -67,8 +67,12 @@ void relax_percpu_clear(void)
 	  spin_lock_irqsave(&o->lock, flags); spin_unlock_irqrestore(&o->lock, flags), "spin_lock_irqsave(&lock, flags); spin_unlock_irqrestore(&lock, flags)") \
 	X(rcu, "rcu-read-lock", RELAX_IRQS_ON, RELAX_EFFECT_NONE, 0, 0, , rcu_read_lock(); rcu_read_unlock(), "rcu_read_lock(); rcu_read_unlock()")
 
-/* notrace: no call to the function tracer inside a block. A compiler that duplicates a piece of code duplicates its label: the first one counts. */
-#define RELAX_FN static noinline __noclone notrace
+/*
+ * notrace: no call to the function tracer inside a block. flatten: sixteen copies of the kernel's inline functions look too large to a compiler, which
+ * would call them out of line in the long loop and not in the short one. A compiler that duplicates a piece of code duplicates its label: the first one
+ * counts.
+ */
+#define RELAX_FN static noinline __noclone notrace __attribute__((flatten))
 #define RELAX_LABEL(name) ".ifndef " name "\n" name ":\n.endif\n\t"
 #define RELAX_MARK(ident, what) asm volatile(RELAX_LABEL("relax_" #ident "_" #what) : : : "memory")
 

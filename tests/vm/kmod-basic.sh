@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
 # The module: load, list, run every case, refuse what is wrong, unload; again and again.
 set -e
 ko=/lib/modules/perf_relax.ko

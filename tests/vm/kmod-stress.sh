@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
 # The module under pressure: many users, wrong requests, unloading while it works, users that are killed.
 set -e
 ko=/lib/modules/perf_relax.ko

@@ -376,7 +376,7 @@ static uint64_t count(int fd, int index, uint32_t loops, uint32_t iters, bool cy
 	struct perf_relax_run run = { .abi = PERF_RELAX_ABI, .index = (uint32_t)index, .loops = loops, .iters = iters, .blocks = 1, .flags = PERF_RELAX_RUN_PMU };
 
 	if (ioctl(fd, PERF_RELAX_IOC_RUN, &run)) {
-		printf("case %d, %u iterations: %s (at most %u)\n", index, iters, strerror(errno), run.iters_max);
+		printf("case %d, %u iterations: %s (at most %u, %" PRIu64 " ps an operation)\n", index, iters, strerror(errno), run.iters_max, (uint64_t)run.op_ps);
 		exit(1);
 	}
 	if (run.instructions_error || run.cycles_error || !(run.block[0].flags & PERF_RELAX_BLOCK_INSTRUCTIONS)) {
@@ -387,41 +387,67 @@ static uint64_t count(int fd, int index, uint32_t loops, uint32_t iters, bool cy
 }
 
 /*
- * With exact counters: 20000 operations cost a whole number of instructions each, the same in every run, by either length of loop; and cycles
- * are instructions << @shift. A block is at most 100 us, so the 20000 are the sum of 25 blocks of 100 iterations of 8.
+ * Instructions of @blocks blocks of @iters iterations. With interrupts off all blocks must count the same. Where the case has interrupts on, the timer's
+ * may fall into a block and is counted: the least is what the case itself takes, and most blocks must have it.
+ */
+static uint64_t exact_count(int fd, const struct perf_relax_case *c, uint32_t loops, uint32_t iters, unsigned int blocks)
+{
+	uint64_t least = UINT64_MAX, seen[64];
+	unsigned int equal = 0;
+
+	for (unsigned int b = 0; b < blocks; b++) {
+		seen[b] = count(fd, (int)c->index, loops, iters, false);
+		least = seen[b] < least ? seen[b] : least;
+	}
+	for (unsigned int b = 0; b < blocks; b++)
+		equal += seen[b] == least;
+	CHECK(equal == blocks || ((c->flags & PERF_RELAX_CASE_IRQS_ON) && equal > blocks / 2), "%s: %u of %u equal blocks have equal counts", c->name, equal, blocks);
+	return least * blocks;
+}
+
+/*
+ * With exact counters: an operation costs a whole number of instructions, the same in every run. A block is at most 100 us, so 20000 operations are
+ * 50 blocks of 50 iterations of 8. Counted as differences of two numbers of iterations, and these of the long and the short loop, which leaves the
+ * operations alone. Cycles are instructions << @shift.
  */
 static int cmd_exact(unsigned int shift)
 {
-	static const char *const names[] = { "empty", "cli-sti", "irq-save-restore", "cmpxchg", "cmpxchg-local", "cli", "sti", "irq-save", "irq-restore",
-		"add-return", "add-return-local", "this-cpu-add", "yield", "nop", "none", "isb" };
+	enum { EMPTY, PAIR, SAVE_RESTORE, CMPXCHG, CLI, STI, YIELD, NOP, NONE, ISB, WFE, N };
+	static const char *const names[] = { "empty", "cli-sti", "irq-save-restore", "cmpxchg", "cli", "sti", "yield", "nop", "none", "isb", "wfe",
+		"irq-save", "irq-restore", "cmpxchg-local", "add-return", "add-return-local", "this-cpu-add", "this-cpu-cmpxchg", "preempt-off-on", "bh-off-on",
+		"spin-lock", "spin-lock-irqsave", "rcu-read-lock" };
+	uint64_t per_op[sizeof(names) / sizeof(names[0])];
 	int fd = open_device();
-	double per_loop[sizeof(names) / sizeof(names[0])];
 
 	bind_to(0);
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		int index = find_case(fd, names[i]);
-		uint64_t one = 0, two = 0, whole = 0;
+		struct perf_relax_case c;
+		uint64_t s1, s2, l1, l2, d;
 
-		for (int b = 0; b < 25; b++) {
-			one += count(fd, index, PERF_RELAX_SHORT, 100, false);
-			two += count(fd, index, PERF_RELAX_SHORT, 200, false);
-			whole += count(fd, index, PERF_RELAX_LONG, 100, false);
-		}
-		CHECK(one % 25 == 0, "%s: 25 equal blocks have equal counts", names[i]);
-		CHECK((two - one) % 2500 == 0, "%s: %" PRIu64 " instructions for 2500 more iterations are not whole per iteration", names[i], two - one);
-		CHECK((whole - one) % 20000 == 0, "%s: %" PRIu64 " instructions for 20000 more operations are not whole per operation", names[i], whole - one);
-		per_loop[i] = (double)(whole - one) / 20000;
-		printf("%-18s %g instructions an operation, %" PRIu64 " an iteration\n", names[i], per_loop[i], (two - one) / 2500);
+		get_case(fd, (uint32_t)find_case(fd, names[i]), &c);
+		s1 = exact_count(fd, &c, PERF_RELAX_SHORT, 50, 50);
+		s2 = exact_count(fd, &c, PERF_RELAX_SHORT, 100, 50);
+		l1 = exact_count(fd, &c, PERF_RELAX_LONG, 50, 50);
+		l2 = exact_count(fd, &c, PERF_RELAX_LONG, 100, 50);
+		CHECK((s2 - s1) % 2500 == 0, "%s: %" PRIu64 " instructions for 2500 iterations are not whole", names[i], s2 - s1);
+		CHECK((l2 - l1) % 2500 == 0, "%s: %" PRIu64 " instructions for 2500 long iterations are not whole", names[i], l2 - l1);
+		d = (l2 - l1) - (s2 - s1);
+		CHECK(d % 20000 == 0, "%s: %" PRIu64 " instructions for 20000 operations are not whole", names[i], d);
+		per_op[i] = d / 20000;
+		printf("%-18s %" PRIu64 " instructions an operation, %" PRIu64 " an iteration of 8, %" PRIu64 " of 16\n", names[i], per_op[i], (s2 - s1) / 2500,
+		       (l2 - l1) / 2500);
 	}
-	CHECK(per_loop[0] == 0, "empty has %g instructions", per_loop[0]);
-	CHECK(per_loop[1] == per_loop[5] + per_loop[6], "cli-sti is cli and sti");
-	CHECK(per_loop[2] == per_loop[7] + per_loop[8], "irq-save-restore is save and restore");
-	CHECK(per_loop[12] == 1 && per_loop[13] == 1 && per_loop[14] == 0 && per_loop[15] == 1, "yield, nop, none and isb are 1, 1, 0 and 1");
+	CHECK(per_op[EMPTY] == 0 && per_op[NONE] == 0, "empty and none are no instructions");
+	CHECK(per_op[PAIR] == per_op[CLI] + per_op[STI], "cli-sti is cli and sti");
+	CHECK(per_op[YIELD] == 1 && per_op[NOP] == 1 && per_op[ISB] == 1 && per_op[WFE] == 2, "yield, nop, isb and sevl + wfe are 1, 1, 1 and 2");
+	CHECK(per_op[SAVE_RESTORE] > per_op[PAIR] && per_op[CMPXCHG] > 3, "irq save and restore are more than off and on; cmpxchg is a loop of exclusives");
 	{
 		int index = find_case(fd, "nop");
-		uint64_t cycles = count(fd, index, PERF_RELAX_LONG, 1000, true) - count(fd, index, PERF_RELAX_SHORT, 1000, true);
+		uint64_t cycles = count(fd, index, PERF_RELAX_LONG, 1000, true) - count(fd, index, PERF_RELAX_LONG, 500, true);
+		uint64_t instructions = count(fd, index, PERF_RELAX_LONG, 1000, false) - count(fd, index, PERF_RELAX_LONG, 500, false);
 
-		CHECK(cycles == 8000u << shift, "8000 instructions are %u cycles, not %" PRIu64, 8000u << shift, cycles);
+		CHECK(cycles == instructions << shift, "%" PRIu64 " instructions are %" PRIu64 " cycles at shift %u", instructions, cycles, shift);
+		CHECK(instructions == 500 * (16 + 2), "500 iterations of 16 nops and a loop's 2 are 9000, not %" PRIu64, instructions);
 	}
 	close(fd);
 	return failures != 0;
