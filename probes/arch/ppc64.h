@@ -20,7 +20,7 @@
 /*
  * Fully ordered as in arch/powerpc/include/asm/atomic.h and cmpxchg.h: a reservation loop between two sync. The local forms are the loop
  * alone: cmpxchg_local and xchg_local (cmpxchg.h), and for add what local_t was before it took to masking interrupts, which user space
- * cannot (local.h, Linux 4.16). 9: old value; 10: expected; 11: new value.
+ * cannot (local.h, since Linux 4.16). 9: old value; 10: expected; 11: new value.
  */
 #define PPC64_SYNC "sync\n\t"
 #define PPC64_CMPXCHG(barrier) \
@@ -35,7 +35,7 @@
 	  "compare and swap by reservation, no order: cmpxchg_local") \
 	X(xadd,          "xadd",          ARCH_NEED_NONE, EFFECT_ADD, "", PPC64_XADD(PPC64_SYNC), "add and return by reservation, fully ordered") \
 	X(xadd_local,    "xadd-local",    ARCH_NEED_NONE, EFFECT_ADD, "", PPC64_XADD(""), \
-	  "add and return by reservation, no order: local_t before Linux 4.17") \
+	  "add and return by reservation, no order: local_t before Linux 4.16") \
 	X(xchg,          "xchg",          ARCH_NEED_NONE, EFFECT_XCHG, "li 11,1", PPC64_XCHG(PPC64_SYNC), "swap by reservation, fully ordered") \
 	X(xchg_local,    "xchg-local",    ARCH_NEED_NONE, EFFECT_XCHG, "li 11,1", PPC64_XCHG(""), "swap by reservation, no order: xchg_local") \
 	X(spin_lock,     "spin-lock",     ARCH_NEED_NONE, EFFECT_LOCK, "li 10,0\n\tli 11,1", \
