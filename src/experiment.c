@@ -78,44 +78,37 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static size_t headline_metric(const struct result *r)
-{
-	for (size_t i = 0; i < r->nmetric; i++)
-		if (r->metric[i].headline)
-			return i;
-	return 0;
-}
 
-/* Compare every arm on the headline metric at @level; count those that cannot tell yet and keep the widest of them. */
+/*
+ * Compare every arm on the headline metric at @level; count those that cannot tell yet and keep the widest of them. By the same code as the final
+ * comparison, null control and all: a verdict that this would withdraw is not settled.
+ */
 static void look(struct experiment *e, double level)
 {
-	const struct result *r = e->result;
-	size_t metric = headline_metric(r), room = r->rounds[e->condition];
-	struct verdict_rule rule = r->rule;
-	double *a = util_calloc(room, sizeof(*a)), *b = util_calloc(room, sizeof(*b));
+	struct result *r = e->result;
+	size_t metric = result_headline(r);
 	double widest = -1;
+	int err = result_compare_headline(r, e->condition, e->reference, level);
 
-	rule.better = r->metric[metric].better;
 	e->open_arms = 0;
 	e->level = level;
 	for (size_t arm = 0; arm < r->narm; arm++) {
-		struct comparison c;
+		const struct comparison *c;
 		double width;
-		size_t n;
 
 		if (arm == e->reference || r->arm[arm].absent || result_series(r, e->condition, arm, metric)->why)
 			continue;
-		n = result_paired(r, e->condition, arm, e->reference, metric, a, b);
-		if (verdict_paired(a, b, n, &rule, level, &c) || c.verdict == VERDICT_CANNOT_TELL)
+		c = err ? NULL : result_find_comparison(r, e->condition, metric, arm);
+		if (!c || c->verdict == VERDICT_CANNOT_TELL)
 			e->open_arms++;
-		width = c.interval.high - c.interval.low;
+		if (!c)
+			continue;
+		width = c->interval.high - c->interval.low;
 		if (width > widest || isnan(width)) {
 			widest = width;
-			e->widest = c;
+			e->widest = *c;
 		}
 	}
-	free(a);
-	free(b);
 	e->looks_done++;
 }
 

@@ -315,6 +315,20 @@ int result_compare_condition(struct result *r, size_t condition, size_t referenc
 	return condition == SIZE_MAX ? -EINVAL : compare(r, condition, reference, level, flags);
 }
 
+int result_compare_headline(struct result *r, size_t condition, size_t reference, double level)
+{
+	struct workspace w = { 0 };
+
+	if (reference >= r->narm || condition >= r->ncondition || !r->nmetric)
+		return -EINVAL;
+	r->reference = reference;
+	drop_comparisons(r, condition);
+	compare_metric(r, &w, condition, result_headline(r), level, 0);
+	free(w.a);
+	free(w.b);
+	return 0;
+}
+
 const struct comparison *result_find_comparison(const struct result *r, size_t condition, size_t metric, size_t arm)
 {
 	for (size_t i = 0; i < r->ncomparison; i++) {

@@ -167,6 +167,8 @@ size_t result_paired(const struct result *r, size_t condition, size_t arm, size_
 int result_compare(struct result *r, size_t reference, double level, unsigned int flags);
 /* The same for one condition only: the comparisons of the others stay as they are. */
 int result_compare_condition(struct result *r, size_t condition, size_t reference, double level, unsigned int flags);
+/* The same for the headline metric alone, warnings left alone: what a look at a running experiment needs. */
+int result_compare_headline(struct result *r, size_t condition, size_t reference, double level);
 /* Of @arm with the reference; NULL when not compared (no values on one side, or it is the reference). */
 const struct comparison *result_find_comparison(const struct result *r, size_t condition, size_t metric, size_t arm);
 /* The widest null control of this condition and metric, or NULL. */
