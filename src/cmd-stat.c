@@ -49,6 +49,7 @@ struct stat_run {
 static const struct argp_child stat_children[] = {
 	{ &options_experiment_argp, 0, "Measuring:", 10 },
 	{ &options_meter_argp, 0, NULL, 10 },
+	{ &options_event_argp, 0, NULL, 10 },
 	{ &options_help_argp, 0, NULL, -1 },
 	{ 0 }
 };
@@ -59,7 +60,7 @@ static error_t parse_stat(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case ARGP_KEY_INIT:
-		state->child_inputs[0] = state->child_inputs[1] = &s->options;
+		state->child_inputs[0] = state->child_inputs[1] = state->child_inputs[2] = &s->options;
 		return 0;
 	case ARGP_KEY_ARG:
 		s->names = util_realloc(s->names, s->nnames + 1, sizeof(*s->names));

@@ -23,9 +23,13 @@ static const struct argp_option experiment_options[] = {
 
 static const struct argp_option meter_options[] = {
 	{ "cpu", 'C', "LIST", 0, "CPUs to measure on, as in 0,2-3", 10 },
-	{ "event", 'e', "LIST", 0, "Count these events too, as perf stat does; may be repeated", 10 },
 	{ "field-separator", 'x', "SEP", 0, "Print counts as perf stat -x does", 11 },
 	{ "json-output", 'j', NULL, 0, "Print counts as perf stat -j does", 11 },
+	{ 0 }
+};
+
+static const struct argp_option event_options[] = {
+	{ "event", 'e', "LIST", 0, "Count these events too, as perf stat does; may be repeated", 10 },
 	{ 0 }
 };
 
@@ -96,9 +100,6 @@ static error_t parse_meter(int key, char *arg, struct argp_state *state)
 	case 'C':
 		o->cpus = arg;
 		break;
-	case 'e':
-		add_events(o, arg);
-		break;
 	case 'x':
 		if (!*arg) {
 			msg_error("-x: the separator is empty");
@@ -115,8 +116,17 @@ static error_t parse_meter(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+static error_t parse_event(int key, char *arg, struct argp_state *state)
+{
+	if (key != 'e')
+		return ARGP_ERR_UNKNOWN;
+	add_events(state->input, arg);
+	return 0;
+}
+
 const struct argp options_experiment_argp = { .options = experiment_options, .parser = parse_experiment };
 const struct argp options_meter_argp = { .options = meter_options, .parser = parse_meter };
+const struct argp options_event_argp = { .options = event_options, .parser = parse_event };
 
 static const struct argp_option help_options[] = {
 	{ NULL, 'h', NULL, OPTION_HIDDEN, NULL, -1 },

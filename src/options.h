@@ -23,9 +23,10 @@ struct measure_options {
 	bool quiet;
 };
 
-/* Child parsers; their input is a struct measure_options, initialised by MEASURE_OPTIONS_INIT: rounds, verdicts and output; and CPUs, events, perf's formats. */
+/* Child parsers; their input is a struct measure_options, initialised by MEASURE_OPTIONS_INIT: rounds, verdicts and output; CPUs and perf's formats; events. */
 extern const struct argp options_experiment_argp;
 extern const struct argp options_meter_argp;
+extern const struct argp options_event_argp;
 #define MEASURE_OPTIONS_INIT { .margin = 0.01, .level = 0.95 }
 
 /* -h, for every command: prints the help and exits 0. Child parser without input. */
