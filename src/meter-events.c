@@ -353,6 +353,9 @@ static int add_pfm_event(struct meter_event_list *list, const char *token, int g
 	} else {
 		mods = NULL;
 	}
+	/* It also looks for tracepoints, by paths of its own; that is done here, where it is known what they are. */
+	if (!err && code.type == PERF_TYPE_TRACEPOINT)
+		err = -ENOENT;
 	if (err) {
 		free(copy);
 		if (err == -EINVAL)
@@ -462,6 +465,13 @@ static int add_one(struct meter_event_list *list, const char *token, int group, 
 	/* libpfm4 takes such codes too, but cuts them to 64 bits. */
 	if (base[0] == 'r' && strlen(base) > 17 && strspn(base + 1, "0123456789abcdefABCDEF") == strlen(base) - 1) {
 		err = reason_set(why, EINVAL, "event '" NAME_SHOWN "': a raw code has at most 16 hexadecimal digits", NAME_ARGS(token));
+		goto out;
+	}
+	/* libpfm4 knows tracepoints too, but cannot say which it has. */
+	if (mods && meter_tracepoint_system(base)) {
+		err = add_tracepoint(list, token, group);
+		if (err)
+			err = unknown_event(token, why);
 		goto out;
 	}
 	err = add_pfm_event(list, token, group, why);

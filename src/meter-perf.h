@@ -72,6 +72,8 @@ bool meter_pmu_has_event(const struct meter_pmu *pmu, const char *event);
 void meter_pmu_each_name(void (*call)(void *ctx, const char *name), void *ctx);
 void meter_pmu_each_event(void (*call)(void *ctx, const char *name), void *ctx);
 void meter_tracepoint_each(void (*call)(void *ctx, const char *name), void *ctx);
+/* Is @system one that has tracepoints ("sched")? False also where tracefs cannot be read. */
+bool meter_tracepoint_system(const char *system);
 /* Returns the id, or -errno: -ENOENT no such tracepoint, -ENODEV no tracefs, -EACCES not allowed to look. */
 long meter_tracepoint_id(const char *system, const char *name);
 

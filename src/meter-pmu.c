@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "meter-perf.h"
 
@@ -445,6 +446,21 @@ void meter_pmu_each_event(void (*call)(void *ctx, const char *name), void *ctx)
 /* Tracepoints ---------------------------------------------------------------------------------------------------------------------- */
 
 static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
+
+bool meter_tracepoint_system(const char *system)
+{
+	bool found = false;
+
+	if (!*system || strchr(system, '/') || system[0] == '.')
+		return false;
+	for (size_t i = 0; i < ARRAY_SIZE(tracefs) && !found; i++) {
+		char *path = util_asprintf("%s%s/events/%s/enable", root, tracefs[i], system);
+
+		found = access(path, F_OK) == 0;
+		free(path);
+	}
+	return found;
+}
 
 long meter_tracepoint_id(const char *system, const char *name)
 {

@@ -354,6 +354,7 @@ static void ticks_open(struct meters *m, const struct meter_clock *wall)
 		return;
 	}
 	m->ticks_usable = true;
+	m->ticks_nominal_hz = (double)arch_ticks_hz();
 }
 
 static inline uint64_t ticks_begin(void)
@@ -371,7 +372,7 @@ static inline uint64_t ticks_end(const struct meters *m)
 static void ticks_open(struct meters *m, const struct meter_clock *wall)
 {
 	(void)wall;
-	m->ticks_why = "user space has no time counter on this architecture (" ARCH_NAME ")";
+	m->ticks_why = ARCH_TICKS_NONE;
 }
 
 static inline uint64_t ticks_begin(void)

@@ -46,6 +46,7 @@ struct meters {
 	const char *ticks_why;		/* NULL when usable */
 	const char *ticks_name;		/* "tsc", ... or NULL */
 	double ticks_per_ns;		/* measured; 0 when not usable */
+	double ticks_nominal_hz;	/* as the CPU states it (CNTFRQ_EL0, CPUID.15H, ...), for display; 0: it does not */
 	bool tsc_forbidden;		/* PR_GET_TSC says SIGSEGV: the clock is read by system call */
 	bool have_rdtscp;
 	double ns_resolution;		/* smallest step seen, ns */
