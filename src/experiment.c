@@ -78,7 +78,6 @@ static double now_s(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-
 /*
  * Compare every arm on the headline metric at @level; count those that cannot tell yet and keep the widest of them. By the same code as the final
  * comparison, null control and all: a verdict that this would withdraw is not settled.

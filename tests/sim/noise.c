@@ -31,8 +31,8 @@ void noise_begin(struct noise *s, struct random_state *random, size_t trials)
 {
 	*s = (struct noise){ .random = random, .trials = trials };
 	s->state = noise_normal(random);
-	s->arm_state[0] = noise_normal(random);
-	s->arm_state[1] = noise_normal(random);
+	for (size_t i = 0; i < NOISE_ARMS; i++)
+		s->arm_state[i] = noise_normal(random);
 	s->phase = 2 * M_PI * random_unit(random);
 }
 

@@ -11,12 +11,14 @@
 
 #include "util.h"
 
+#define NOISE_ARMS 3	/* reference, arm, the reference's twin */
+
 struct noise {
 	struct random_state *random;
 	size_t trials;		/* planned, to scale slow drift */
 	size_t time;		/* trials so far */
 	double state;		/* of an AR(1) process or a mode */
-	double arm_state[2];
+	double arm_state[NOISE_ARMS];
 	double phase;
 };
 

@@ -31,6 +31,7 @@ struct options {
 	enum format format;
 	enum decision decision;
 	bool single_look;
+	bool null_control;
 };
 
 struct tally {
@@ -39,7 +40,7 @@ struct tally {
 
 /* The values of one experiment, in the order of the rounds. */
 struct arms {
-	double *arm, *ref;
+	double *value[NOISE_ARMS];	/* of the reference, the arm, and the reference's twin */
 	size_t n;
 };
 
@@ -52,8 +53,8 @@ static enum verdict customary(const struct arms *a, size_t n, const struct optio
 	double mean[2], sd[2], half;
 	struct interval i;
 
-	stats_mean_sd(a->arm, n, &mean[0], &sd[0]);
-	stats_mean_sd(a->ref, n, &mean[1], &sd[1]);
+	stats_mean_sd(a->value[1], n, &mean[0], &sd[0]);
+	stats_mean_sd(a->value[0], n, &mean[1], &sd[1]);
 	if (n < 2 || stats_welch_interval(n, mean[1], sd[1], n, mean[0], sd[0], o->level, &i))
 		return VERDICT_CANNOT_TELL;
 	half = o->margin * fabs(mean[1]);
@@ -65,41 +66,58 @@ static enum verdict customary(const struct arms *a, size_t n, const struct optio
 /* All trials of one experiment in their order of time, as if it were to take all its rounds. */
 static void run_trials(const struct noise_model *m, struct random_state *random, struct arms *a, const struct options *o, double effect)
 {
+	size_t narms = o->null_control ? NOISE_ARMS : 2;
 	struct noise s;
 
-	noise_begin(&s, random, 2 * a->n);
+	noise_begin(&s, random, narms * a->n);
 	if (o->decision != DECISION_TOOL) {
-		for (size_t i = 0; i < a->n; i++, s.time++)
-			a->ref[i] = m->trial(&s, 0, 0);
-		for (size_t i = 0; i < a->n; i++, s.time++)
-			a->arm[i] = m->trial(&s, 1, effect);
+		for (size_t arm = 0; arm < 2; arm++)
+			for (size_t i = 0; i < a->n; i++, s.time++)
+				a->value[arm][i] = m->trial(&s, arm, arm == 1 ? effect : 0);
 		return;
 	}
 	for (size_t i = 0; i < a->n; i++) {
-		bool arm_first = random_u64(random) >> 63;
+		size_t order[NOISE_ARMS] = { 0, 1, 2 };
 
-		for (size_t k = 0; k < 2; k++, s.time++) {
-			if ((k == 0) == arm_first)
-				a->arm[i] = m->trial(&s, 1, effect);
-			else
-				a->ref[i] = m->trial(&s, 0, 0);
-		}
+		random_shuffle(random, order, narms);
+		for (size_t k = 0; k < narms; k++, s.time++)
+			a->value[order[k]][i] = m->trial(&s, order[k], order[k] == 1 ? effect : 0);
 	}
 }
 
+static void compare(const struct arms *a, size_t arm, size_t n, const struct verdict_rule *rule, double level, const struct options *o,
+		    struct comparison *c)
+{
+	int err;
+
+	if (o->decision == DECISION_UNPAIRED)
+		err = verdict_unpaired(a->value[arm], n, a->value[0], n, rule, c);
+	else
+		err = verdict_paired(a->value[arm], a->value[0], n, rule, level, c);
+	if (err)
+		abort();
+}
+
+/* As the tool's experiment does: at each look all arms are compared, the null control is applied, and the run ends when none of them is open. */
 static enum verdict decide(const struct noise_model *m, const struct arms *a, const struct options *o, const struct looks *looks, struct tally *t)
 {
 	struct verdict_rule rule = { .margin = o->margin, .margin_abs = m->additive ? NOISE_MARGIN_ABS : 0, .level = o->level };
-	struct comparison c = { .verdict = VERDICT_CANNOT_TELL };
+	struct comparison c = { .verdict = VERDICT_CANNOT_TELL }, null = { .verdict = VERDICT_SAME };
+	bool open = true;
 	size_t n = 0;
 
-	for (size_t k = 0; k < looks->count && c.verdict == VERDICT_CANNOT_TELL; k++) {
+	for (size_t k = 0; k < looks->count && open; k++) {
 		n = (size_t)ceil(looks->fraction[k] * (double)a->n - 1e-9);
-		if (o->decision == DECISION_CUSTOMARY)
+		if (o->decision == DECISION_CUSTOMARY) {
 			c.verdict = customary(a, n, o);
-		else if (o->decision == DECISION_UNPAIRED ? verdict_unpaired(a->arm, n, a->ref, n, &rule, &c) :
-							    verdict_paired(a->arm, a->ref, n, &rule, looks->look_level[k], &c))
-			abort();
+		} else {
+			compare(a, 1, n, &rule, looks->look_level[k], o, &c);
+			if (o->null_control) {
+				compare(a, 2, n, &rule, looks->look_level[k], o, &null);
+				verdict_apply_null(&c, &null);
+			}
+		}
+		open = c.verdict == VERDICT_CANNOT_TELL || null.verdict == VERDICT_CANNOT_TELL;
 	}
 	t->rounds += n;
 	t->dependent += (c.flags & COMPARE_AUTOCORRELATED) != 0;
@@ -114,8 +132,8 @@ static void run_experiments(const struct noise_model *m, double size, const stru
 	struct arms a = { .n = o->rounds };
 
 	*t = (struct tally){ .right = 0 };
-	a.arm = util_calloc(a.n, sizeof(*a.arm));
-	a.ref = util_calloc(a.n, sizeof(*a.ref));
+	for (size_t i = 0; i < NOISE_ARMS; i++)
+		a.value[i] = util_calloc(a.n, sizeof(*a.value[i]));
 	for (uint64_t e = 0; e < o->experiments; e++) {
 		double effect = size * (m->additive ? NOISE_MARGIN_ABS : log1p(o->margin)) * (e % 2 ? -1 : 1);
 		enum verdict truth = effect > 0 ? VERDICT_SLOWER : VERDICT_FASTER, verdict;
@@ -131,8 +149,8 @@ static void run_experiments(const struct noise_model *m, double size, const stru
 		else
 			t->wrong++;
 	}
-	free(a.arm);
-	free(a.ref);
+	for (size_t i = 0; i < NOISE_ARMS; i++)
+		free(a.value[i]);
 }
 
 static double percent(uint64_t count, const struct options *o)
@@ -241,6 +259,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case '1':
 		o->single_look = true;
 		break;
+	case '0':
+		o->null_control = true;
+		break;
 	case 'u':
 		o->decision = DECISION_UNPAIRED;
 		o->single_look = true;
@@ -274,6 +295,7 @@ int main(int argc, char **argv)
 		{ "single-look", '1', NULL, 0, "decide once, after all rounds, as with -r of the tool", 0 },
 		{ "model", 'm', "NAME", 0, "only this noise", 0 },
 		{ "list", 'l', NULL, 0, "the noise models", 0 },
+		{ "null-control", '0', NULL, 0, "with the reference's twin as a third arm", 0 },
 		{ "unpaired", 'u', NULL, 0, "arms one after the other and verdict_unpaired(), as `diff` has to: what that cannot know", 0 },
 		{ "customary", 'c', NULL, 0, "arms one after the other, means, 95 % at every look: shows how it goes wrong", 0 },
 		{ "seed", 's', "N", 0, "of all random numbers (default 1)", 0 },
