@@ -5,12 +5,13 @@
 
 #include "cmd.h"
 #include "disasm.h"
+#include "lock.h"
 #include "meter.h"
 #include "options.h"
 #include "probe.h"
 
 /* Sections that are no probe class. */
-enum { SECTION_METERS = PROBE_CLASSES, SECTION_EVENTS, SECTIONS };
+enum { SECTION_LOCKS = PROBE_CLASSES, SECTION_METERS, SECTION_EVENTS, SECTIONS };
 
 static const char *const section_title[SECTIONS] = {
 	[PROBE_HINT] = "Spin-wait hints",
@@ -19,6 +20,7 @@ static const char *const section_title[SECTIONS] = {
 	[PROBE_COUNTER] = "Counter reads",
 	[PROBE_CALL] = "Calls, for scale",
 	[PROBE_CHAIN] = "Calibration chains",
+	[SECTION_LOCKS] = "Locks (perf relax lock)",
 	[SECTION_METERS] = "Meters",
 	[SECTION_EVENTS] = "Events that perf_event_open(2) may count here (-e)",
 };
@@ -32,14 +34,14 @@ static const char *section_name(size_t i)
 {
 	static const char *const plural[SECTIONS] = {
 		[PROBE_HINT] = "hints", [PROBE_ATOMIC] = "atomics", [PROBE_BARRIER] = "barriers", [PROBE_COUNTER] = "counters",
-		[PROBE_CALL] = "calls", [PROBE_CHAIN] = "chains", [SECTION_METERS] = "meters", [SECTION_EVENTS] = "events",
+		[PROBE_CALL] = "calls", [PROBE_CHAIN] = "chains", [SECTION_LOCKS] = "locks", [SECTION_METERS] = "meters", [SECTION_EVENTS] = "events",
 	};
 
 	return plural[i];
 }
 
 static const struct argp_option list_options[] = {
-	{ "verbose", 'v', NULL, 0, "Also where the code stands and how far it is unrolled", 0 },
+	{ "verbose", 'v', NULL, 0, "Also where the code stands, how far it is unrolled, and the wait loops of the locks", 0 },
 	{ 0 }
 };
 
@@ -79,7 +81,7 @@ static error_t parse_list(int key, char *arg, struct argp_state *state)
 const struct argp argp_list = {
 	.options = list_options,
 	.parser = parse_list,
-	.args_doc = "[hints|atomics|barriers|counters|calls|chains|meters|events...]",
+	.args_doc = "[hints|atomics|barriers|counters|calls|chains|locks|meters|events...]",
 	.doc = "Show what can be measured: each probe with the bytes that this program would run, decoded, or why this machine lacks it.\v"
 	       "Without a section: all but the events.",
 	.children = list_children,
@@ -119,6 +121,39 @@ static void print_probes(enum probe_class class)
 	for (size_t i = 0; i < probe_count(); i++)
 		if (probe_at(i)->class == class)
 			print_probe(probe_at(i));
+}
+
+/* The wait loop of a lock with each hint of this CPU, as it stands in the text. */
+static void print_wait_loops(const char *lock)
+{
+	const unsigned char *begin, *end;
+	char hex[256], text[256];
+	struct lock_site site;
+
+	for (size_t i = 0; i < probe_count(); i++) {
+		const struct probe *p = probe_at(i);
+		const struct lock_pair *pair = p->class == PROBE_HINT && !probe_why_absent(p) ? lock_pair_find(lock, p->name) : NULL;
+
+		if (!pair || !lock_pair_sites(pair, &site, 1) ||
+		    disasm_loop_around((const unsigned char *)(uintptr_t)pair->run, site.begin, site.end, &begin, &end))
+			continue;
+		disasm_bytes_hex(begin, (size_t)(end - begin), hex, sizeof(hex));
+		disasm_text(begin, (size_t)(end - begin), text, sizeof(text));
+		printf("    %-14s %s\n    %-14s %s\n", p->name, hex, "", text);
+	}
+}
+
+static void print_locks(void)
+{
+#define X(ident, name, extra, summary) \
+	printf("  %-16s %s\n", name, summary); \
+	if (msg_verbosity > 0) \
+		print_wait_loops(name);
+	SPIN_LOCKS(X, )
+#undef X
+#define X(ident, name, summary) printf("  %-16s %s\n", name, summary);
+	LIBRARY_LOCKS(X)
+#undef X
 }
 
 static void print_meters(void)
@@ -168,7 +203,9 @@ int cmd_list(int argc, char **argv)
 			continue;
 		printf("%s%s:\n", first ? "" : "\n", section_title[i]);
 		first = false;
-		if (i == SECTION_METERS)
+		if (i == SECTION_LOCKS)
+			print_locks();
+		else if (i == SECTION_METERS)
 			print_meters();
 		else if (i == SECTION_EVENTS)
 			print_events();
