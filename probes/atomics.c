@@ -4,7 +4,8 @@
  */
 #include "loop.h"
 
-#define LOOP_ATOMIC(ident, name, need, effect, setup, body, summary) PROBE_LOOPS(ident, PROBE_UNROLL_ATOMIC, setup, body)
+#define LOOP_ATOMIC(ident, name, need, effect, setup, body, summary) \
+	PROBE_LOOPS(ident, PROBE_UNROLL_ATOMIC, setup, body)
 
 ARCH_ATOMICS(LOOP_ATOMIC)
 

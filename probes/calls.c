@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls, for scale: one into the vDSO (usually) and one into the kernel. They take no time themselves: what they return is dropped.
+ * Calls, for scale: one into the vDSO (usually) and one into the kernel. They take no time themselves: what they return
+ * is dropped.
  */
 #include <time.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Private to probes/: how one row of an arch header becomes two measured loops, and what the files of this directory share.
+ * Private to probes/: how one row of an arch header becomes two measured loops, and what the files of this directory
+ * share.
  */
 #ifndef PERF_RELAX_PROBE_LOOP_H
 #define PERF_RELAX_PROBE_LOOP_H
@@ -12,9 +13,9 @@
 #define PROBE_STR(x) PROBE_STR_(x)
 
 /*
- * Operations in the body of the short loop; the long one has twice as many. Many, so that the loop's own branch and the rounding of a
- * loop to whole cycles weigh little; few enough that the longest body (64 times about 30 bytes) stays well inside any L1
- * instruction cache. Assemblers need literals.
+ * Operations in the body of the short loop; the long one has twice as many. Many, so that the loop's own branch and the
+ * rounding of a loop to whole cycles weigh little; few enough that the longest body (64 times about 30 bytes) stays
+ * well inside any L1 instruction cache. Assemblers need literals.
  */
 #define PROBE_UNROLL_HINT 32
 #define PROBE_UNROLL_ATOMIC 16
@@ -24,9 +25,9 @@
 #define PROBE_UNROLL_CALL 4
 
 /*
- * The loops carry global labels, so a second copy of one would not assemble: no inlining, no cloning. noipa also stops folding of loops
- * with equal code, which would make twins (pause, rep-nop) share their addresses. Clang knows neither noclone nor noipa and does not
- * copy asm with labels out of a noinline function.
+ * The loops carry global labels, so a second copy of one would not assemble: no inlining, no cloning. noipa also stops
+ * folding of loops with equal code, which would make twins (pause, rep-nop) share their addresses. Clang knows neither
+ * noclone nor noipa and does not copy asm with labels out of a noinline function.
  */
 #if defined(__clang__)
 #define PROBE_NOCOPY __attribute__((noinline))
@@ -49,8 +50,8 @@
 
 #ifdef ARCH_LOOP_IN_C
 /*
- * The generic architecture: no branch can be written, so the compiler's loop calls the unrolled body. Were it in the loop, -funroll-loops
- * would copy it and its labels.
+ * The generic architecture: no branch can be written, so the compiler's loop calls the unrolled body. Were it in the
+ * loop, -funroll-loops would copy it and its labels.
  */
 #define PROBE_FUNCTION(fn, setup, body) \
 	static PROBE_NOCOPY void fn##_once(void *operand) \
@@ -117,10 +118,16 @@ ARCH_ATOMICS_IN_C(PROBE_DECLARE_IN_C)
 PROBE_DECLARE(clock_gettime)
 PROBE_DECLARE(getppid)
 
-/* support.c: run @p once with SIGILL, SIGSEGV and SIGBUS caught. Returns 0 or the signal; -errno when the guard cannot be set up. */
+/*
+ * support.c: run @p once with SIGILL, SIGSEGV and SIGBUS caught. Returns 0 or the signal; -errno when the guard cannot
+ * be set up.
+ */
 int probe_guard(const struct probe *p);
 
-/* support.c: a copy of @s that lives until exit (equal strings give the same pointer); a fixed sentence when memory is out. */
+/*
+ * support.c: a copy of @s that lives until exit (equal strings give the same pointer); a fixed sentence when memory is
+ * out.
+ */
 const char *probe_keep(const char *s);
 
 /* support.c: does this CPU have what @p needs? */

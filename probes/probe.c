@@ -14,7 +14,8 @@
 #define ROW_TEXT(klass, count, ident, user_name, needs, does, body, words) { \
 	.name = user_name, .class = klass, .summary = words, .text = body, .need = needs, .effect = does, \
 	.run_short = probe_short_##ident, .run_long = probe_long_##ident, .unroll = count, \
-	.begin = perf_relax_probe_##ident##_begin, .end = perf_relax_probe_##ident##_end, .end_all = perf_relax_probe_##ident##_end_all },
+	.begin = perf_relax_probe_##ident##_begin, .end = perf_relax_probe_##ident##_end, \
+		.end_all = perf_relax_probe_##ident##_end_all },
 #define ROW_C(klass, count, ident, user_name, does, words) { \
 	.name = user_name, .class = klass, .summary = words, .need = ARCH_NEED_NONE, .effect = does, \
 	.run_short = probe_short_##ident, .run_long = probe_long_##ident, .unroll = count },
@@ -36,14 +37,18 @@
 #define RSEQ_ROW(ident, user_name, does, words) { \
 	.name = user_name, .class = PROBE_ATOMIC, .summary = words, .text = PROBE_TEXT_##ident, .effect = does, \
 	.run_short = probe_short_##ident, .run_long = probe_long_##ident, .unroll = PROBE_UNROLL_ATOMIC, \
-	.begin = perf_relax_probe_##ident##_begin, .end = perf_relax_probe_##ident##_end, .end_all = perf_relax_probe_##ident##_end_all, \
+	.begin = perf_relax_probe_##ident##_begin, .end = perf_relax_probe_##ident##_end, \
+		.end_all = perf_relax_probe_##ident##_end_all, \
 	.missing_here = probe_rseq_here },
 #else
-#define RSEQ_ROW(ident, user_name, does, words) { .name = user_name, .class = PROBE_ATOMIC, .summary = words, .effect = does },
+#define RSEQ_ROW(ident, user_name, does, words) \
+	{ .name = user_name, .class = PROBE_ATOMIC, .summary = words, .effect = does },
 #endif
 
-#define ROW_ATOMIC_IN_C(ident, name, effect, statement, words) ROW_C(PROBE_ATOMIC, PROBE_UNROLL_ATOMIC, ident, name, effect, words)
-#define ROW_MISSING(klass, user_name, why) { .name = user_name, .class = PROBE_##klass, .summary = "absent on " ARCH_NAME, .missing = why },
+#define ROW_ATOMIC_IN_C(ident, name, effect, statement, words) \
+	ROW_C(PROBE_ATOMIC, PROBE_UNROLL_ATOMIC, ident, name, effect, words)
+#define ROW_MISSING(klass, user_name, why) \
+	{ .name = user_name, .class = PROBE_##klass, .summary = "absent on " ARCH_NAME, .missing = why },
 
 static struct probe table[] = {
 	ARCH_HINTS(ROW_HINT)
@@ -56,8 +61,10 @@ static struct probe table[] = {
 	RSEQ_ROW(rseq_cmpxchg, "rseq-cmpxchg", EFFECT_CMPXCHG, RSEQ_CMPXCHG_WORDS)
 	ARCH_BARRIERS(ROW_BARRIER)
 	ARCH_COUNTERS(ROW_COUNTER)
-	ROW_C(PROBE_CALL, PROBE_UNROLL_CALL, clock_gettime, "clock-gettime", EFFECT_NONE, "clock_gettime(CLOCK_MONOTONIC), usually in the vDSO")
-	ROW_C(PROBE_CALL, PROBE_UNROLL_CALL, getppid, "getppid", EFFECT_NONE, "the cheapest system call: into the kernel and back")
+	ROW_C(PROBE_CALL, PROBE_UNROLL_CALL, clock_gettime, "clock-gettime", EFFECT_NONE,
+	      "clock_gettime(CLOCK_MONOTONIC), usually in the vDSO")
+	ROW_C(PROBE_CALL, PROBE_UNROLL_CALL, getppid, "getppid", EFFECT_NONE,
+	      "the cheapest system call: into the kernel and back")
 	ARCH_CHAINS(ROW_CHAIN)
 };
 
@@ -70,8 +77,8 @@ static struct {
 } answer[COUNT];
 
 /*
- * An asm template as people read it: "%%" is "%", the operand is "p", lines are joined by "; ", and directives that only steer the assembler
- * (".set ...") are left out.
+ * An asm template as people read it: "%%" is "%", the operand is "p", lines are joined by "; ", and directives that
+ * only steer the assembler (".set ...") are left out.
  */
 static const char *readable(const char *body)
 {
@@ -132,7 +139,10 @@ size_t probe_count(void)
 	return COUNT;
 }
 
-/* "rep; nop", "rep_nop" and "REP-NOP" are one name: punctuation and blanks count as one hyphen, and case does not matter. */
+/*
+ * "rep; nop", "rep_nop" and "REP-NOP" are one name: punctuation and blanks count as one hyphen, and case does not
+ * matter.
+ */
 static bool same_name(const char *typed, const char *name)
 {
 	static const char marks[] = " \t;,_-";
@@ -191,11 +201,15 @@ static const char *find_reason(const struct probe *p)
 	if (!sig)
 		return NULL;
 	if (sig < 0)
-		snprintf(text, sizeof(text), "could not be tried: a signal handler cannot be installed (%s)", strerror(-sig));
+		snprintf(text, sizeof(text), "could not be tried: a signal handler cannot be installed (%s)",
+			 strerror(-sig));
 	else if (sig == SIGSEGV && p->class == PROBE_COUNTER)
-		snprintf(text, sizeof(text), "reading it raised SIGSEGV: this process may not read the counter (prctl(PR_SET_TSC) forbids it)");
+		snprintf(text, sizeof(text),
+			 "reading it raised SIGSEGV: this process may not read the counter "
+			 "(prctl(PR_SET_TSC) forbids it)");
 	else if (p->need == ARCH_NEED_NONE)
-		snprintf(text, sizeof(text), "the CPU raised %s when it was tried", sig == SIGILL ? "SIGILL (illegal instruction)" : strsignal(sig));
+		snprintf(text, sizeof(text), "the CPU raised %s when it was tried",
+			 sig == SIGILL ? "SIGILL (illegal instruction)" : strsignal(sig));
 	else
 		snprintf(text, sizeof(text), "the CPU raised %s when it was tried, although it reports %s",
 			 sig == SIGILL ? "SIGILL (illegal instruction)" : strsignal(sig), arch_need_name(p->need));
@@ -245,7 +259,8 @@ const char *probe_foreign(const char *name)
 			arch = rows[i].arch;
 			continue;
 		}
-		if (!same_name(name, rows[i].name) || (last && !strcmp(last, arch)) || n + strlen(arch) + 3 > sizeof(text))
+		if (!same_name(name, rows[i].name) || (last && !strcmp(last, arch)) ||
+		    n + strlen(arch) + 3 > sizeof(text))
 			continue;
 		snprintf(text + n, sizeof(text) - n, "%s%s", n ? ", " : "", arch);
 		last = arch;

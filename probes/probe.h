@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is measured: the table of probes. A probe runs one primitive a given number of times and knows nothing of clocks,
- * statistics or output.
+ * What is measured: the table of probes. A probe runs one primitive a given number of times and knows nothing of
+ * clocks, statistics or output.
  */
 #ifndef PERF_RELAX_PROBE_H
 #define PERF_RELAX_PROBE_H
@@ -30,8 +30,9 @@ struct probe {
 	int need;		/* arch need, 0: none */
 	int effect;		/* EFFECT_* of arch.h */
 	/*
-	 * Two lengths of the same loop: @iters times `unroll` operations, and @iters times 2 * `unroll`. Their difference is
-	 * `iters * unroll` operations without loop and read costs. @operand: one cache line of zeros. @iters > 0.
+	 * Two lengths of the same loop: @iters times `unroll` operations, and @iters times 2 * `unroll`. Their
+	 * difference is `iters * unroll` operations without loop and read costs. @operand: one cache line of zeros.
+	 * @iters > 0.
 	 */
 	void (*run_short)(void *operand, uint64_t iters);
 	void (*run_long)(void *operand, uint64_t iters);
@@ -54,13 +55,15 @@ const struct probe *probe_find(const char *name);
 const char *probe_class_name(enum probe_class class);
 
 /*
- * Can this CPU, kernel and build execute @p? Runs it once under a guard for SIGILL, SIGSEGV and SIGBUS (so not async-safe; call
- * from one thread, at start). NULL: yes. Else the reason, a string that lives until exit. The answer is remembered.
+ * Can this CPU, kernel and build execute @p? Runs it once under a guard for SIGILL, SIGSEGV and SIGBUS (so not
+ * async-safe; call from one thread, at start). NULL: yes. Else the reason, a string that lives until exit. The answer
+ * is remembered.
  */
 const char *probe_why_absent(const struct probe *p);
 
 /*
- * Can this process read the counter of arch_ticks_begin()? Asked in the same way, so that nobody dies of finding out. NULL: yes.
+ * Can this process read the counter of arch_ticks_begin()? Asked in the same way, so that nobody dies of finding out.
+ * NULL: yes.
  */
 const char *probe_ticks_why(void);
 
@@ -71,8 +74,8 @@ const char *probe_foreign(const char *name);
 bool probe_same_bytes(const struct probe *a, const struct probe *b);
 
 /*
- * Check that the unrolled text of run_long is 2 * unroll copies of the bytes shown. Returns the number of copies found to be
- * equal; probes whose operations address code (rseq) or are written in C differ between copies and return 0.
+ * Check that the unrolled text of run_long is 2 * unroll copies of the bytes shown. Returns the number of copies found
+ * to be equal; probes whose operations address code (rseq) or are written in C differ between copies and return 0.
  */
 unsigned int probe_verify_copies(const struct probe *p);
 

@@ -14,13 +14,15 @@
 #endif
 #endif
 
-#if defined(RSEQ_SIG) && (defined(__x86_64__) || defined(__aarch64__)) && UINTPTR_MAX == UINT64_MAX && !defined(PERF_RELAX_ARCH_GENERIC)
+#if defined(RSEQ_SIG) && (defined(__x86_64__) || defined(__aarch64__)) && UINTPTR_MAX == UINT64_MAX && \
+	!defined(PERF_RELAX_ARCH_GENERIC)
 #define PROBE_HAVE_RSEQ 1
 PROBE_DECLARE_TEXT(rseq_add)
 PROBE_DECLARE_TEXT(rseq_cmpxchg)
 /* What the critical section is, in words as short as assembly: the descriptor's address differs from copy to copy. */
 #define PROBE_TEXT_rseq_add "rseq_cs = &descriptor; cpu == rseq.cpu_id or reload; p[cpu] += 1"
-#define PROBE_TEXT_rseq_cmpxchg "rseq_cs = &descriptor; cpu == rseq.cpu_id or reload; p[cpu] == expected or skip; p[cpu] = new"
+#define PROBE_TEXT_rseq_cmpxchg \
+	"rseq_cs = &descriptor; cpu == rseq.cpu_id or reload; p[cpu] == expected or skip; p[cpu] = new"
 #endif
 
 /* NULL when the calling thread's area is registered with the kernel, else why not. */
@@ -29,8 +31,8 @@ const char *probe_rseq_here(void);
 const char *probe_rseq_missing(void);
 
 /*
- * Bytes from one CPU's operand to the next one's. 0 (the default): one operand serves every CPU, so only threads of one CPU may share it.
- * Set before any thread runs a probe; @operand must then have room for every CPU number.
+ * Bytes from one CPU's operand to the next one's. 0 (the default): one operand serves every CPU, so only threads of one
+ * CPU may share it. Set before any thread runs a probe; @operand must then have room for every CPU number.
  */
 extern size_t probe_rseq_stride_bytes;
 

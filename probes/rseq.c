@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * rseq-add and rseq-cmpxchg: restartable sequences through the area that glibc (2.35 and later) registers for every thread (rseq(2);
- * kernel: Documentation of struct rseq in include/uapi/linux/rseq.h). One operation announces its critical section, checks that the thread
- * is still on the CPU whose operand it holds, and commits with one store. When the kernel preempts, migrates or signals the thread
- * inside, it resumes at the abort handler, which starts the operation again: no LOCK prefix, no exclusive access, no lost update.
+ * rseq-add and rseq-cmpxchg: restartable sequences through the area that glibc (2.35 and later) registers for every
+ * thread (rseq(2); kernel: Documentation of struct rseq in include/uapi/linux/rseq.h). One operation announces its
+ * critical section, checks that the thread is still on the CPU whose operand it holds, and commits with one store. When
+ * the kernel preempts, migrates or signals the thread inside, it resumes at the abort handler, which starts the
+ * operation again: no LOCK prefix, no exclusive access, no lost update.
  */
 #include "loop.h"
 
@@ -36,17 +37,17 @@ static struct rseq *rseq_area(void)
 const char *probe_rseq_here(void)
 {
 	if (!__rseq_size)
-		return "glibc registered no rseq area: the kernel lacks rseq(2) (before 4.18, without CONFIG_RSEQ, or an emulator), "
-		       "or GLIBC_TUNABLES has glibc.pthread.rseq=0";
+		return "glibc registered no rseq area: the kernel lacks rseq(2) (before 4.18, without CONFIG_RSEQ, or "
+		       "an emulator), or GLIBC_TUNABLES has glibc.pthread.rseq=0";
 	if ((int)*(volatile uint32_t *)&rseq_area()->cpu_id < 0)
 		return "the kernel refused to register this thread's rseq area";
 	return NULL;
 }
 
 /*
- * Labels: 60 descriptor (struct rseq_cs: version, flags, start, length, abort), 61 start, 62 after the commit, 63 restart, 64 abort handler,
- * 65 moved to another CPU, 67 compared unequal. The kernel demands RSEQ_SIG in the 4 bytes before the abort handler. What is seldom
- * executed lies in subsection 1, behind all functions of the section.
+ * Labels: 60 descriptor (struct rseq_cs: version, flags, start, length, abort), 61 start, 62 after the commit, 63
+ * restart, 64 abort handler, 65 moved to another CPU, 67 compared unequal. The kernel demands RSEQ_SIG in the 4 bytes
+ * before the abort handler. What is seldom executed lies in subsection 1, behind all functions of the section.
  */
 #define RSEQ_DESCRIPTOR \
 	".pushsection .data.rel.ro, \"aw\"\n\t.balign 32\n60:\t.long 0, 0\n\t.quad 61f, 62f - 61f, 64f\n\t.popsection\n"
@@ -54,9 +55,13 @@ const char *probe_rseq_here(void)
 #ifdef __x86_64__
 /* rax: this CPU's operand; edx: its CPU; rcx: descriptor; ebx: expected; r8: old; r9: new */
 #define RSEQ_CLOBBERS ARCH_CLOBBERS, "r8", "r9"
-#define RSEQ_SETUP "movl (%[area]), %%edx\n\tmovq %%rdx, %%rax\n\timulq %[stride], %%rax\n\taddq %[p], %%rax\n\txorl %%ebx, %%ebx\n\txorl %%r9d, %%r9d"
+#define RSEQ_SETUP \
+	"movl (%[area]), %%edx\n\tmovq %%rdx, %%rax\n\timulq %[stride], %%rax\n\taddq %[p], %%rax\n\t" \
+	"xorl %%ebx, %%ebx\n\txorl %%r9d, %%r9d"
 #define RSEQ_FINISH "movq $0, 8(%[area])\n\t"
-#define RSEQ_ENTER RSEQ_DESCRIPTOR "63:\tleaq 60b(%%rip), %%rcx\n\tmovq %%rcx, 8(%[area])\n61:\tcmpl %%edx, 4(%[area])\n\tjne 65f\n\t"
+#define RSEQ_ENTER \
+	RSEQ_DESCRIPTOR "63:\tleaq 60b(%%rip), %%rcx\n\tmovq %%rcx, 8(%[area])\n" \
+	"61:\tcmpl %%edx, 4(%[area])\n\tjne 65f\n\t"
 #define RSEQ_ABORT \
 	".byte 0x0f, 0xb9, 0x3d\n\t.long " PROBE_STR(RSEQ_SIG) "\n64:\tjmp 63b\n" \
 	"65:\tmovl (%[area]), %%edx\n\tmovq %%rdx, %%rax\n\timulq %[stride], %%rax\n\taddq %[p], %%rax\n\tjmp 63b\n\t"
@@ -74,7 +79,8 @@ const char *probe_rseq_here(void)
 	"61:\tldr w11, [%[area], #4]\n\tcmp w11, w10\n\tb.ne 65f\n\t"
 #define RSEQ_ABORT \
 	".inst 0xd428bc00\n64:\tb 63b\n65:\tldr w10, [%[area]]\n\tmadd x9, x10, %[stride], %[p]\n\tb 63b\n\t"
-#define RSEQ_ADD RSEQ_ENTER "ldr w13, [x9]\n\tadd w13, w13, #1\n\tstr w13, [x9]\n62:\n\t.subsection 1\n\t" RSEQ_ABORT ".previous"
+#define RSEQ_ADD \
+	RSEQ_ENTER "ldr w13, [x9]\n\tadd w13, w13, #1\n\tstr w13, [x9]\n62:\n\t.subsection 1\n\t" RSEQ_ABORT ".previous"
 #define RSEQ_CMPXCHG \
 	RSEQ_ENTER "ldr w13, [x9]\n\tcmp w13, w12\n\tb.ne 67f\n\tstr wzr, [x9]\n62:\n\t" \
 	".subsection 1\n\t" RSEQ_ABORT "67:\tmov w12, w13\n\tb 62b\n\t.previous"

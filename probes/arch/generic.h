@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Any other architecture: no instruction is known but nop, which every assembler seen has. Loops and atomics are the compiler's. Define
- * PERF_RELAX_ARCH_GENERIC to build this on a known architecture, as the tests do.
+ * Any other architecture: no instruction is known but nop, which every assembler seen has. Loops and atomics are the
+ * compiler's. Define PERF_RELAX_ARCH_GENERIC to build this on a known architecture, as the tests do.
  */
 #ifndef PERF_RELAX_ARCH_GENERIC_H
 #define PERF_RELAX_ARCH_GENERIC_H
@@ -11,24 +11,30 @@
 	X(none, "none", ARCH_NEED_NONE, EFFECT_NONE, "", "", "nothing at all: the empty loop body")
 
 /*
- * X(ident, "name", EFFECT, statement, "summary"), for the compiler's atomics (GCC manual, "__atomic Builtins"). A statement may use
- * unsigned int *p, and expected (0 at first) and swapped (1 at first), both unsigned int.
+ * X(ident, "name", EFFECT, statement, "summary"), for the compiler's atomics (GCC manual, "__atomic Builtins"). A
+ * statement may use unsigned int *p, and expected (0 at first) and swapped (1 at first), both unsigned int.
  */
 #define GENERIC_ATOMICS_IN_C(X) \
-	X(cmpxchg,   "cmpxchg",   EFFECT_CMPXCHG, __atomic_compare_exchange_n(p, &expected, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST), \
+	X(cmpxchg,   "cmpxchg",   EFFECT_CMPXCHG, \
+	  __atomic_compare_exchange_n(p, &expected, 0, 0, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST), \
 	  "compare and swap, the compiler's __atomic_compare_exchange_n") \
-	X(xadd,      "xadd",      EFFECT_ADD,     expected = __atomic_fetch_add(p, 1, __ATOMIC_SEQ_CST), "add and return, the compiler's __atomic_fetch_add") \
-	X(xchg,      "xchg",      EFFECT_XCHG,    swapped = __atomic_exchange_n(p, swapped, __ATOMIC_SEQ_CST), "swap, the compiler's __atomic_exchange_n") \
+	X(xadd,      "xadd",      EFFECT_ADD,     expected = __atomic_fetch_add(p, 1, __ATOMIC_SEQ_CST), \
+	  "add and return, the compiler's __atomic_fetch_add") \
+	X(xchg,      "xchg",      EFFECT_XCHG,    swapped = __atomic_exchange_n(p, swapped, __ATOMIC_SEQ_CST), \
+	  "swap, the compiler's __atomic_exchange_n") \
 	X(spin_lock, "spin-lock", EFFECT_LOCK, \
 	  while (__atomic_exchange_n(p, 1, __ATOMIC_ACQUIRE)) {} __atomic_store_n(p, 0, __ATOMIC_RELEASE), \
 	  "take and release a free test-and-set spin lock, the compiler's atomics")
 
 #define GENERIC_MISSING(X) \
-	X(ATOMIC, "cmpxchg-local", "no CPU-local compare and swap is known for this architecture, and the compiler has none") \
+	X(ATOMIC, "cmpxchg-local", \
+	  "no CPU-local compare and swap is known for this architecture, and the compiler has none") \
 	X(ATOMIC, "xadd-local", "no CPU-local add is known for this architecture, and the compiler has none") \
 	X(ATOMIC, "xchg-local", "no CPU-local swap is known for this architecture, and the compiler has none") \
-	X(CHAIN, "chain-add", "a dependent chain needs the architecture's own instructions, and none are known for this one") \
-	X(CHAIN, "chain-mul", "a dependent chain needs the architecture's own instructions, and none are known for this one")
+	X(CHAIN, "chain-add", \
+	  "a dependent chain needs the architecture's own instructions, and none are known for this one") \
+	X(CHAIN, "chain-mul", \
+	  "a dependent chain needs the architecture's own instructions, and none are known for this one")
 
 #ifndef ARCH_NAME
 

@@ -1,26 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * ppc64, both byte orders. Power ISA, Book II: 3.2 "or" instruction priority hints, 4.6 memory barriers and reservations, 5 time base.
+ * ppc64, both byte orders. Power ISA, Book II: 3.2 "or" instruction priority hints, 4.6 memory barriers and
+ * reservations, 5 time base.
  */
 #ifndef PERF_RELAX_ARCH_PPC64_H
 #define PERF_RELAX_ARCH_PPC64_H
 
 /*
- * The `or rx,rx,rx` forms set the priority of the hardware thread (Book II 3.2): 31 very low, 1 low, 2 medium; 27 yields to the other
- * threads of the core. The pair is the kernel's cpu_relax (arch/powerpc/include/asm/vdso/processor.h). A priority stays until it is
- * changed: ARCH_LOOP_STEP ends with medium, and other users put ARCH_HINT_RESET after their wait.
+ * The `or rx,rx,rx` forms set the priority of the hardware thread (Book II 3.2): 31 very low, 1 low, 2 medium; 27
+ * yields to the other threads of the core. The pair is the kernel's cpu_relax
+ * (arch/powerpc/include/asm/vdso/processor.h). A priority stays until it is changed: ARCH_LOOP_STEP ends with medium,
+ * and other users put ARCH_HINT_RESET after their wait.
  */
 #define PPC64_HINTS(X) \
-	X(or_1_or_2, "or-1-1-1-or-2-2-2", ARCH_NEED_NONE, EFFECT_NONE, "", "or 1,1,1\n\tor 2,2,2", "low, then medium priority: the kernel's cpu_relax") \
-	X(or_27,     "or-27-27-27",       ARCH_NEED_NONE, EFFECT_NONE, "", "or 27,27,27", "yield to the other threads of the core") \
-	X(or_31,     "or-31-31-31",       ARCH_NEED_NONE, EFFECT_NONE, "", "or 31,31,31", "very low priority, which lasts for the whole loop") \
+	X(or_1_or_2, "or-1-1-1-or-2-2-2", ARCH_NEED_NONE, EFFECT_NONE, "", "or 1,1,1\n\tor 2,2,2", \
+	  "low, then medium priority: the kernel's cpu_relax") \
+	X(or_27,     "or-27-27-27",       ARCH_NEED_NONE, EFFECT_NONE, "", "or 27,27,27", \
+	  "yield to the other threads of the core") \
+	X(or_31,     "or-31-31-31",       ARCH_NEED_NONE, EFFECT_NONE, "", "or 31,31,31", \
+	  "very low priority, which lasts for the whole loop") \
 	X(nop,       "nop",               ARCH_NEED_NONE, EFFECT_NONE, "", "nop", "no operation (ori 0,0,0)") \
 	X(none,      "none",              ARCH_NEED_NONE, EFFECT_NONE, "", "", "nothing at all: the empty loop body")
 
 /*
- * Fully ordered as in arch/powerpc/include/asm/atomic.h and cmpxchg.h: a reservation loop between two sync. The local forms are the loop
- * alone: cmpxchg_local and xchg_local (cmpxchg.h), and for add what local_t was before it took to masking interrupts, which user space
- * cannot (local.h, since Linux 4.16). 9: old value; 10: expected; 11: new value.
+ * Fully ordered as in arch/powerpc/include/asm/atomic.h and cmpxchg.h: a reservation loop between two sync. The local
+ * forms are the loop alone: cmpxchg_local and xchg_local (cmpxchg.h), and for add what local_t was before it took to
+ * masking interrupts, which user space cannot (local.h, since Linux 4.16). 9: old value; 10: expected; 11: new value.
  */
 #define PPC64_SYNC "sync\n\t"
 #define PPC64_CMPXCHG(barrier) \
@@ -29,17 +34,22 @@
 #define PPC64_XCHG(barrier) barrier "1:\tlwarx 9,0,%[p]\n\tstwcx. 11,0,%[p]\n\tbne- 1b\n\tmr 11,9\n\t" barrier
 
 #define PPC64_ATOMICS(X) \
-	X(cmpxchg,       "cmpxchg",       ARCH_NEED_NONE, EFFECT_CMPXCHG, "li 10,0\n\tli 11,0", PPC64_CMPXCHG(PPC64_SYNC), \
+	X(cmpxchg,       "cmpxchg",       ARCH_NEED_NONE, EFFECT_CMPXCHG, \
+	  "li 10,0\n\tli 11,0", PPC64_CMPXCHG(PPC64_SYNC), \
 	  "compare and swap by reservation, fully ordered") \
 	X(cmpxchg_local, "cmpxchg-local", ARCH_NEED_NONE, EFFECT_CMPXCHG, "li 10,0\n\tli 11,0", PPC64_CMPXCHG(""), \
 	  "compare and swap by reservation, no order: cmpxchg_local") \
-	X(xadd,          "xadd",          ARCH_NEED_NONE, EFFECT_ADD, "", PPC64_XADD(PPC64_SYNC), "add and return by reservation, fully ordered") \
+	X(xadd,          "xadd",          ARCH_NEED_NONE, EFFECT_ADD, "", PPC64_XADD(PPC64_SYNC), \
+	  "add and return by reservation, fully ordered") \
 	X(xadd_local,    "xadd-local",    ARCH_NEED_NONE, EFFECT_ADD, "", PPC64_XADD(""), \
 	  "add and return by reservation, no order: local_t before Linux 4.16") \
-	X(xchg,          "xchg",          ARCH_NEED_NONE, EFFECT_XCHG, "li 11,1", PPC64_XCHG(PPC64_SYNC), "swap by reservation, fully ordered") \
-	X(xchg_local,    "xchg-local",    ARCH_NEED_NONE, EFFECT_XCHG, "li 11,1", PPC64_XCHG(""), "swap by reservation, no order: xchg_local") \
+	X(xchg,          "xchg",          ARCH_NEED_NONE, EFFECT_XCHG, "li 11,1", PPC64_XCHG(PPC64_SYNC), \
+	  "swap by reservation, fully ordered") \
+	X(xchg_local,    "xchg-local",    ARCH_NEED_NONE, EFFECT_XCHG, "li 11,1", PPC64_XCHG(""), \
+	  "swap by reservation, no order: xchg_local") \
 	X(spin_lock,     "spin-lock",     ARCH_NEED_NONE, EFFECT_LOCK, "li 10,0\n\tli 11,1", \
-	  "1:\tlwarx 9,0,%[p]\n\tcmpwi 9,0\n\tbne- 1b\n\tstwcx. 11,0,%[p]\n\tbne- 1b\n\tlwsync\n\tlwsync\n\tstw 10,0(%[p])", \
+	  "1:\tlwarx 9,0,%[p]\n\tcmpwi 9,0\n\tbne- 1b\n\tstwcx. 11,0,%[p]\n\tbne- 1b\n\t" \
+	  "lwsync\n\tlwsync\n\tstw 10,0(%[p])", \
 	  "take and release a free test-and-set spin lock (lwsync after taking and before releasing)")
 
 #define PPC64_MISSING(X)
@@ -53,8 +63,10 @@
 	X(mftb, "mftb", ARCH_NEED_NONE, EFFECT_NONE, "", "mftb 9", "read the time base, mostly 512 MHz: no CPU clock")
 
 #define PPC64_CHAINS(X) \
-	X(chain_add, "chain-add", ARCH_NEED_NONE, EFFECT_NONE, "li 9,0\n\tli 10,1", "add 9,9,10", "dependent additions: 1 to 2 cycles each") \
-	X(chain_mul, "chain-mul", ARCH_NEED_NONE, EFFECT_NONE, "li 9,3\n\tli 10,5", "mullw 9,9,10", "dependent multiplications: 4 to 7 cycles each")
+	X(chain_add, "chain-add", ARCH_NEED_NONE, EFFECT_NONE, "li 9,0\n\tli 10,1", "add 9,9,10", \
+	  "dependent additions: 1 to 2 cycles each") \
+	X(chain_mul, "chain-mul", ARCH_NEED_NONE, EFFECT_NONE, "li 9,3\n\tli 10,5", "mullw 9,9,10", \
+	  "dependent multiplications: 4 to 7 cycles each")
 
 #if defined(__powerpc64__) && !defined(PERF_RELAX_ARCH_GENERIC)
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * s390x. PoP: z/Architecture Principles of Operation (SA22-7832), chapter 7 for instructions, chapter 5 for serialization.
+ * s390x. PoP: z/Architecture Principles of Operation (SA22-7832), chapter 7 for instructions, chapter 5 for
+ * serialization.
  */
 #ifndef PERF_RELAX_ARCH_S390X_H
 #define PERF_RELAX_ARCH_S390X_H
@@ -9,48 +10,59 @@
 #define S390X_NEED_INTERLOCKED		2
 
 /*
- * There is no spin-wait instruction: the kernel's cpu_relax is a compiler barrier. What exists is niai (PoP NEXT INSTRUCTION ACCESS
- * INTENT), which the kernel puts before the accesses to a lock (arch/s390/lib/spinlock.c: 4 before a load that will be followed by a
- * store). Written as a word for assemblers that lack it.
+ * There is no spin-wait instruction: the kernel's cpu_relax is a compiler barrier. What exists is niai (PoP NEXT
+ * INSTRUCTION ACCESS INTENT), which the kernel puts before the accesses to a lock (arch/s390/lib/spinlock.c: 4 before a
+ * load that will be followed by a store). Written as a word for assemblers that lack it.
  */
 #define S390X_HINTS(X) \
-	X(niai, "niai", S390X_NEED_EXECUTION_HINT, EFFECT_NONE, "", ".long 0xb2fa0040", "next access intends to store later (PoP NIAI 4,0)") \
+	X(niai, "niai", S390X_NEED_EXECUTION_HINT, EFFECT_NONE, "", ".long 0xb2fa0040", \
+	  "next access intends to store later (PoP NIAI 4,0)") \
 	X(nop,  "nop",  ARCH_NEED_NONE,            EFFECT_NONE, "", "nopr %%r0", "no operation (BCR 0,0)") \
 	X(none, "none", ARCH_NEED_NONE,            EFFECT_NONE, "", "", "nothing at all: the empty loop body")
 
 /*
- * compare and swap serializes before and after (PoP COMPARE AND SWAP), so it is fully ordered and has no lesser form. laa (PoP LOAD AND ADD,
- * written with .insn for assemblers of old targets) does not: atomic_add_return follows it with BCR 14,0 (arch/s390/include/asm/
- * atomic_ops.h) and this_cpu_add_return does not (percpu.h). r1: old value, expected; r2: addend; r3: new value.
+ * compare and swap serializes before and after (PoP COMPARE AND SWAP), so it is fully ordered and has no lesser form.
+ * laa (PoP LOAD AND ADD, written with .insn for assemblers of old targets) does not: atomic_add_return follows it with
+ * BCR 14,0 (arch/s390/include/asm/ atomic_ops.h) and this_cpu_add_return does not (percpu.h). r1: old value, expected;
+ * r2: addend; r3: new value.
  */
 #define S390X_LAA ".insn rsy,0xeb00000000f8,%%r1,%%r2,0(%[p])"
 #define S390X_ATOMICS(X) \
-	X(cmpxchg,    "cmpxchg",    ARCH_NEED_NONE,         EFFECT_CMPXCHG, "lhi %%r1,0\n\tlhi %%r3,0", "cs %%r1,%%r3,0(%[p])", \
+	X(cmpxchg,    "cmpxchg",    ARCH_NEED_NONE,         EFFECT_CMPXCHG, "lhi %%r1,0\n\tlhi %%r3,0", \
+	  "cs %%r1,%%r3,0(%[p])", \
 	  "compare and swap, always serializing") \
 	X(xadd,       "xadd",       S390X_NEED_INTERLOCKED, EFFECT_ADD, "lhi %%r2,1", S390X_LAA "\n\tbcr 14,0", \
 	  "add and return (laa), fully ordered") \
 	X(xadd_local, "xadd-local", S390X_NEED_INTERLOCKED, EFFECT_ADD, "lhi %%r2,1", S390X_LAA, \
 	  "add and return (laa), no order: this_cpu_add_return") \
 	X(xchg,       "xchg",       ARCH_NEED_NONE,         EFFECT_XCHG, "lhi %%r3,1", \
-	  "l %%r1,0(%[p])\n1:\tcs %%r1,%%r3,0(%[p])\n\tjne 1b\n\tlr %%r3,%%r1", "swap by compare and swap, always serializing") \
+	  "l %%r1,0(%[p])\n1:\tcs %%r1,%%r3,0(%[p])\n\tjne 1b\n\tlr %%r3,%%r1", \
+	  "swap by compare and swap, always serializing") \
 	X(spin_lock,  "spin-lock",  ARCH_NEED_NONE,         EFFECT_LOCK, "lhi %%r2,0\n\tlhi %%r3,1", \
-	  "1:\tlhi %%r1,0\n\tcs %%r1,%%r3,0(%[p])\n\tjne 1b\n\tst %%r2,0(%[p])", "take and release a free test-and-set spin lock")
+	  "1:\tlhi %%r1,0\n\tcs %%r1,%%r3,0(%[p])\n\tjne 1b\n\tst %%r2,0(%[p])", \
+	  "take and release a free test-and-set spin lock")
 
 #define S390X_MISSING(X) \
-	X(ATOMIC, "cmpxchg-local", "s390x has no CPU-local compare and swap: CS always serializes, and the kernel's cmpxchg_local is CS") \
+	X(ATOMIC, "cmpxchg-local", \
+	  "s390x has no CPU-local compare and swap: CS always serializes, and the kernel's cmpxchg_local is CS") \
 	X(ATOMIC, "xchg-local", "s390x has no CPU-local swap: it is made of CS, which always serializes")
 
 #define S390X_BARRIERS(X) \
-	X(bcr_15, "bcr-15-0", ARCH_NEED_NONE,         EFFECT_NONE, "", "bcr 15,0", "serialization and checkpoint synchronisation") \
-	X(bcr_14, "bcr-14-0", S390X_NEED_INTERLOCKED, EFFECT_NONE, "", "bcr 14,0", "serialization (fast-BCR-serialization facility)")
+	X(bcr_15, "bcr-15-0", ARCH_NEED_NONE,         EFFECT_NONE, "", "bcr 15,0", \
+	  "serialization and checkpoint synchronisation") \
+	X(bcr_14, "bcr-14-0", S390X_NEED_INTERLOCKED, EFFECT_NONE, "", "bcr 14,0", \
+	  "serialization (fast-BCR-serialization facility)")
 
 /* The value goes to the operand's second doubleword: stckf has no register form. */
 #define S390X_COUNTERS(X) \
-	X(stckf, "stckf", ARCH_NEED_NONE, EFFECT_NONE, "", ".insn s,0xb27c0000,8(%[p])", "store clock fast: TOD clock, 4096 MHz, no CPU clock")
+	X(stckf, "stckf", ARCH_NEED_NONE, EFFECT_NONE, "", ".insn s,0xb27c0000,8(%[p])", \
+	  "store clock fast: TOD clock, 4096 MHz, no CPU clock")
 
 #define S390X_CHAINS(X) \
-	X(chain_add, "chain-add", ARCH_NEED_NONE, EFFECT_NONE, "lhi %%r1,0\n\tlhi %%r2,1", "ar %%r1,%%r2", "dependent additions: 1 cycle each") \
-	X(chain_mul, "chain-mul", ARCH_NEED_NONE, EFFECT_NONE, "lhi %%r1,3\n\tlhi %%r2,5", "msr %%r1,%%r2", "dependent multiplications: 5 to 7 cycles each")
+	X(chain_add, "chain-add", ARCH_NEED_NONE, EFFECT_NONE, "lhi %%r1,0\n\tlhi %%r2,1", "ar %%r1,%%r2", \
+	  "dependent additions: 1 cycle each") \
+	X(chain_mul, "chain-mul", ARCH_NEED_NONE, EFFECT_NONE, "lhi %%r1,3\n\tlhi %%r2,5", "msr %%r1,%%r2", \
+	  "dependent multiplications: 5 to 7 cycles each")
 
 #if defined(__s390x__) && !defined(PERF_RELAX_ARCH_GENERIC)
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * x86: 64 and 32 bit. SDM: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2; APM: AMD64 Architecture
- * Programmer's Manual, volume 3. Instructions that assemblers of 2018 lack are written as bytes.
+ * x86: 64 and 32 bit. SDM: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2; APM: AMD64
+ * Architecture Programmer's Manual, volume 3. Instructions that assemblers of 2018 lack are written as bytes.
  */
 #ifndef PERF_RELAX_ARCH_X86_H
 #define PERF_RELAX_ARCH_X86_H
@@ -15,32 +15,37 @@
 #define X86_NEED_TSC		7
 
 /*
- * pause and rep-nop are the same bytes (SDM "PAUSE": encoded as REP NOP): the null control. `rep pause` is an error in one
- * statement, hence the two. tpause and umwait get a deadline in the past (EDX:EAX = 0), so what they
- * cost is their entry and exit;
- * mwaitx gets a timer of one TSC tick (ECX bit 1, EBX = 1; APM "MWAITX").
+ * pause and rep-nop are the same bytes (SDM "PAUSE": encoded as REP NOP): the null control. `rep pause` is an error in
+ * one statement, hence the two. tpause and umwait get a deadline in the past (EDX:EAX = 0), so what they cost is their
+ * entry and exit; mwaitx gets a timer of one TSC tick (ECX bit 1, EBX = 1; APM "MWAITX").
  */
 #define X86_HINTS(X) \
 	X(pause,     "pause",     X86_NEED_PAUSE,     EFFECT_NONE, "", "pause", "spin-wait hint, F3 90 (SDM PAUSE)") \
-	X(rep_nop,   "rep-nop",   X86_NEED_PAUSE,     EFFECT_NONE, "", "rep; nop", "the same bytes as pause, by its old name: the null control") \
-	X(rep_pause, "rep-pause", X86_NEED_PAUSE,     EFFECT_NONE, "", "rep; pause", "pause with a redundant prefix, F3 F3 90") \
+	X(rep_nop,   "rep-nop",   X86_NEED_PAUSE,     EFFECT_NONE, "", "rep; nop", \
+	  "the same bytes as pause, by its old name: the null control") \
+	X(rep_pause, "rep-pause", X86_NEED_PAUSE,     EFFECT_NONE, "", "rep; pause", \
+	  "pause with a redundant prefix, F3 F3 90") \
 	X(nop,       "nop",       ARCH_NEED_NONE,     EFFECT_NONE, "", "nop", "no operation, 90") \
 	X(none,      "none",      ARCH_NEED_NONE,     EFFECT_NONE, "", "", "nothing at all: the empty loop body") \
-	X(lfence,    "lfence",    X86_NEED_SSE2,      EFFECT_NONE, "", "lfence", "load fence: waits for all earlier instructions (SDM LFENCE)") \
-	X(serialize, "serialize", X86_NEED_SERIALIZE, EFFECT_NONE, "", ".byte 0x0f, 0x01, 0xe8", "serialise execution (SDM SERIALIZE)") \
-	X(tpause,    "tpause",    X86_NEED_WAITPKG,   EFFECT_NONE, "xorl %%eax, %%eax; xorl %%edx, %%edx; movl $1, %%ecx", \
+	X(lfence,    "lfence",    X86_NEED_SSE2,      EFFECT_NONE, "", "lfence", \
+	  "load fence: waits for all earlier instructions (SDM LFENCE)") \
+	X(serialize, "serialize", X86_NEED_SERIALIZE, EFFECT_NONE, "", ".byte 0x0f, 0x01, 0xe8", \
+	  "serialise execution (SDM SERIALIZE)") \
+	X(tpause,    "tpause",    X86_NEED_WAITPKG,   EFFECT_NONE, \
+	  "xorl %%eax, %%eax; xorl %%edx, %%edx; movl $1, %%ecx", \
 	  ".byte 0x66, 0x0f, 0xae, 0xf1", "timed pause in C0.1 with an expired deadline (SDM TPAUSE)") \
 	X(umwait,    "umwait",    X86_NEED_WAITPKG,   EFFECT_NONE, "xorl %%edx, %%edx; movl $1, %%ecx", \
 	  "mov %[p], %%" X86_AX "; .byte 0xf3, 0x0f, 0xae, 0xf0; xorl %%eax, %%eax; .byte 0xf2, 0x0f, 0xae, 0xf1", \
 	  "umonitor and umwait in C0.1 with an expired deadline (SDM UMWAIT)") \
 	X(mwaitx,    "mwaitx",    X86_NEED_MWAITX,    EFFECT_NONE, "", \
 	  "mov %[p], %%" X86_AX "; xorl %%ecx, %%ecx; xorl %%edx, %%edx; .byte 0x0f, 0x01, 0xfa; " \
-	  "movl $0xf0, %%eax; movl $2, %%ecx; movl $1, %%ebx; .byte 0x0f, 0x01, 0xfb", "monitorx and mwaitx with a timer of one tick (APM MWAITX)")
+	  "movl $0xf0, %%eax; movl $2, %%ecx; movl $1, %%ebx; .byte 0x0f, 0x01, 0xfb", \
+	  "monitorx and mwaitx with a timer of one tick (APM MWAITX)")
 
 /*
- * The LOCK prefix is what makes a read-modify-write visible to other CPUs as one; without it the instruction is still one for
- * interrupts of this CPU: the kernel's local_t and this_cpu operations (arch/x86/include/asm/local.h). xchg with memory locks
- * always (SDM XCHG), so it has no local form.
+ * The LOCK prefix is what makes a read-modify-write visible to other CPUs as one; without it the instruction is still
+ * one for interrupts of this CPU: the kernel's local_t and this_cpu operations (arch/x86/include/asm/local.h). xchg
+ * with memory locks always (SDM XCHG), so it has no local form.
  */
 #define X86_ATOMICS(X) \
 	X(cmpxchg,       "cmpxchg",       ARCH_NEED_NONE, EFFECT_CMPXCHG, "xorl %%eax, %%eax; xorl %%edx, %%edx", \
@@ -66,15 +71,19 @@
 
 #define X86_COUNTERS(X) \
 	X(rdtsc,  "rdtsc",  X86_NEED_TSC,    EFFECT_NONE, "", "rdtsc", "read the time-stamp counter") \
-	X(rdtscp, "rdtscp", X86_NEED_RDTSCP, EFFECT_NONE, "", "rdtscp", "read the time-stamp counter after earlier instructions")
+	X(rdtscp, "rdtscp", X86_NEED_RDTSCP, EFFECT_NONE, "", "rdtscp", \
+	  "read the time-stamp counter after earlier instructions")
 
 /*
- * Both operands are registers: cores since Golden Cove and Zen 5 may fold a chain of `add $imm, %reg` at rename, at less than a cycle
- * each, and such a chain would make every "cycles~" wrong (seen: 0.2 cycles an add on a family 6 model 207).
+ * Both operands are registers: cores since Golden Cove and Zen 5 may fold a chain of `add $imm, %reg` at rename, at
+ * less than a cycle each, and such a chain would make every "cycles~" wrong (seen: 0.2 cycles an add on a family 6
+ * model 207).
  */
 #define X86_CHAINS(X) \
-	X(chain_add, "chain-add", ARCH_NEED_NONE, EFFECT_NONE, "xorl %%eax, %%eax; movl $1, %%edx", "addl %%edx, %%eax", "dependent additions: 1 cycle each") \
-	X(chain_mul, "chain-mul", ARCH_NEED_NONE, EFFECT_NONE, "movl $3, %%eax; movl $5, %%edx", "imull %%edx, %%eax", "dependent multiplications: 3 cycles each on most cores")
+	X(chain_add, "chain-add", ARCH_NEED_NONE, EFFECT_NONE, "xorl %%eax, %%eax; movl $1, %%edx", \
+	  "addl %%edx, %%eax", "dependent additions: 1 cycle each") \
+	X(chain_mul, "chain-mul", ARCH_NEED_NONE, EFFECT_NONE, "movl $3, %%eax; movl $5, %%edx", "imull %%edx, %%eax", \
+	  "dependent multiplications: 3 cycles each on most cores")
 
 #if (defined(__x86_64__) || defined(__i386__)) && !defined(PERF_RELAX_ARCH_GENERIC)
 
@@ -128,8 +137,8 @@ static inline unsigned long long arch_ticks_end(int have_rdtscp)
 }
 
 /*
- * The counter's frequency where the CPU states it: CPUID.15H, crystal * EBX / EAX (SDM volume 3, "Determining the Processor Base
- * Frequency"). 0: not stated; measure it.
+ * The counter's frequency where the CPU states it: CPUID.15H, crystal * EBX / EAX (SDM volume 3, "Determining the
+ * Processor Base Frequency"). 0: not stated; measure it.
  */
 static inline unsigned long long arch_ticks_hz(void)
 {

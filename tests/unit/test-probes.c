@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Executes every probe of this architecture and checks what it did. Links with probes/ and libc alone, statically, so that it runs under
- * qemu-user for every architecture; hence no test library.
+ * Executes every probe of this architecture and checks what it did. Links with probes/ and libc alone, statically, so
+ * that it runs under qemu-user for every architecture; hence no test library.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -89,7 +89,10 @@ static bool neighbours_kept(const struct probe *p)
 	return true;
 }
 
-/* The word after @ops operations that began with @start, or -1 when the effect does not tell. @ops is even and at least 2. */
+/*
+ * The word after @ops operations that began with @start, or -1 when the effect does not tell. @ops is even and at least
+ * 2.
+ */
 static int64_t expected_word(const struct probe *p, uint32_t start, uint64_t ops)
 {
 	switch (p->effect) {
@@ -122,8 +125,8 @@ static void test_effect(const struct probe *p)
 				if (want < 0)
 					continue;
 				(length == 1 ? p->run_short : p->run_long)(operand, iters[i]);
-				if (!check(*operand == want, "%s: %llu operations on %u left %u, not %lld", p->name, (unsigned long long)ops,
-					   starts[s], *operand, (long long)want))
+				if (!check(*operand == want, "%s: %llu operations on %u left %u, not %lld", p->name,
+					   (unsigned long long)ops, starts[s], *operand, (long long)want))
 					return;
 				if (!check(neighbours_kept(p), "%s: wrote beside its operand", p->name))
 					return;
@@ -172,22 +175,24 @@ static void test_text(const struct probe *p)
 		check(!p->text && !p->end && !p->end_all, "%s: has text without addresses", p->name);
 		return;
 	}
-	check(p->text && !strchr(p->text, '\n') && !strstr(p->text, "%[") && !strstr(p->text, "%%"), "%s: its text is not readable: %s", p->name,
-	      p->text ? p->text : "(none)");
+	check(p->text && !strchr(p->text, '\n') && !strstr(p->text, "%[") && !strstr(p->text, "%%"),
+	      "%s: its text is not readable: %s", p->name, p->text ? p->text : "(none)");
 	if (!strcmp(p->name, "none")) {
 		check(p->begin == p->end && p->end == p->end_all, "none: its body is not empty");
 		check(probe_verify_copies(p) == 0, "none: copies of nothing");
 		return;
 	}
 	check(n > 0 && n < 200, "%s: one operation has %zu bytes", p->name, n);
-	check((size_t)(p->end_all - p->begin) == 2 * p->unroll * n, "%s: %td bytes of text, not %zu", p->name, p->end_all - p->begin,
-	      2 * p->unroll * n);
+	check((size_t)(p->end_all - p->begin) == 2 * p->unroll * n, "%s: %td bytes of text, not %zu", p->name,
+	      p->end_all - p->begin, 2 * p->unroll * n);
 	if (p->missing_here)
 		check(probe_verify_copies(p) == 0, "%s: its copies address code, so cannot be equal", p->name);
 	else
-		check(probe_verify_copies(p) == 2 * p->unroll, "%s: %u equal copies, not %u", p->name, probe_verify_copies(p), 2 * p->unroll);
+		check(probe_verify_copies(p) == 2 * p->unroll, "%s: %u equal copies, not %u", p->name,
+		      probe_verify_copies(p), 2 * p->unroll);
 #ifndef ARCH_LOOP_IN_C
-	check(((uintptr_t)p->begin & 63) == 0, "%s: its loop begins at %p, not aligned to 64", p->name, (const void *)p->begin);
+	check(((uintptr_t)p->begin & 63) == 0, "%s: its loop begins at %p, not aligned to 64", p->name,
+	      (const void *)p->begin);
 #endif
 }
 
@@ -302,7 +307,8 @@ static void test_threads(const struct probe *p)
 	else if (!local)
 		check(!lost, "%s: two threads lost %u of %u updates", p->name, lost, shared_ops);
 	else
-		printf("note %s: two threads lost %u of %u updates (it is for one CPU only)\n", p->name, lost, shared_ops);
+		printf("note %s: two threads lost %u of %u updates (it is for one CPU only)\n", p->name, lost,
+		       shared_ops);
 }
 
 #define BYTES(...) (const unsigned char[]){ __VA_ARGS__ }, sizeof((const unsigned char[]){ __VA_ARGS__ })
@@ -315,29 +321,39 @@ static const struct {
 } known[] = {
 #ifdef PERF_RELAX_ARCH_GENERIC
 #elif defined(__x86_64__) || defined(__i386__)
-	{ "pause", BYTES(0xf3, 0x90) }, { "rep-nop", BYTES(0xf3, 0x90) }, { "rep-pause", BYTES(0xf3, 0xf3, 0x90) }, { "nop", BYTES(0x90) },
-	{ "lfence", BYTES(0x0f, 0xae, 0xe8) }, { "serialize", BYTES(0x0f, 0x01, 0xe8) }, { "tpause", BYTES(0x66, 0x0f, 0xae, 0xf1) },
+	{ "pause", BYTES(0xf3, 0x90) }, { "rep-nop", BYTES(0xf3, 0x90) }, { "rep-pause", BYTES(0xf3, 0xf3, 0x90) },
+	{ "nop", BYTES(0x90) },
+	{ "lfence", BYTES(0x0f, 0xae, 0xe8) }, { "serialize", BYTES(0x0f, 0x01, 0xe8) },
+	{ "tpause", BYTES(0x66, 0x0f, 0xae, 0xf1) },
 	{ "mfence", BYTES(0x0f, 0xae, 0xf0) }, { "sfence", BYTES(0x0f, 0xae, 0xf8) }, { "rdtsc", BYTES(0x0f, 0x31) },
 	{ "rdtscp", BYTES(0x0f, 0x01, 0xf9) },
 #elif defined(__aarch64__)
-	{ "yield", BYTES(0x3f, 0x20, 0x03, 0xd5) }, { "isb", BYTES(0xdf, 0x3f, 0x03, 0xd5) }, { "sb", BYTES(0xff, 0x30, 0x03, 0xd5) },
+	{ "yield", BYTES(0x3f, 0x20, 0x03, 0xd5) }, { "isb", BYTES(0xdf, 0x3f, 0x03, 0xd5) },
+	{ "sb", BYTES(0xff, 0x30, 0x03, 0xd5) },
 	{ "wfe", BYTES(0xbf, 0x20, 0x03, 0xd5, 0x5f, 0x20, 0x03, 0xd5) }, { "wfet", BYTES(0x09, 0x10, 0x03, 0xd5) },
-	{ "dmb", BYTES(0xbf, 0x3b, 0x03, 0xd5) }, { "nop", BYTES(0x1f, 0x20, 0x03, 0xd5) }, { "cntvct", BYTES(0x49, 0xe0, 0x3b, 0xd5) },
+	{ "dmb", BYTES(0xbf, 0x3b, 0x03, 0xd5) }, { "nop", BYTES(0x1f, 0x20, 0x03, 0xd5) },
+	{ "cntvct", BYTES(0x49, 0xe0, 0x3b, 0xd5) },
 	{ "cntvctss", BYTES(0xc9, 0xe0, 0x3b, 0xd5) },
 #elif defined(__thumb2__)
-	{ "yield", BYTES(0x10, 0xbf) }, { "wfe", BYTES(0x40, 0xbf, 0x20, 0xbf) }, { "isb", BYTES(0xbf, 0xf3, 0x6f, 0x8f) },
+	{ "yield", BYTES(0x10, 0xbf) }, { "wfe", BYTES(0x40, 0xbf, 0x20, 0xbf) },
+	{ "isb", BYTES(0xbf, 0xf3, 0x6f, 0x8f) },
 	{ "dmb", BYTES(0xbf, 0xf3, 0x5b, 0x8f) },
 #elif defined(__arm__)
 	{ "yield", BYTES(0x01, 0xf0, 0x20, 0xe3) }, { "wfe", BYTES(0x04, 0xf0, 0x20, 0xe3, 0x02, 0xf0, 0x20, 0xe3) },
 	{ "isb", BYTES(0x6f, 0xf0, 0x7f, 0xf5) }, { "dmb", BYTES(0x5b, 0xf0, 0x7f, 0xf5) },
 #elif defined(__powerpc64__) && defined(__LITTLE_ENDIAN__)
-	{ "or-1-1-1-or-2-2-2", BYTES(0x78, 0x0b, 0x21, 0x7c, 0x78, 0x13, 0x42, 0x7c) }, { "or-27-27-27", BYTES(0x78, 0xdb, 0x7b, 0x7f) },
-	{ "or-31-31-31", BYTES(0x78, 0xfb, 0xff, 0x7f) }, { "nop", BYTES(0, 0, 0, 0x60) }, { "lwsync", BYTES(0xac, 0x04, 0x20, 0x7c) },
+	{ "or-1-1-1-or-2-2-2", BYTES(0x78, 0x0b, 0x21, 0x7c, 0x78, 0x13, 0x42, 0x7c) },
+	{ "or-27-27-27", BYTES(0x78, 0xdb, 0x7b, 0x7f) },
+	{ "or-31-31-31", BYTES(0x78, 0xfb, 0xff, 0x7f) }, { "nop", BYTES(0, 0, 0, 0x60) },
+	{ "lwsync", BYTES(0xac, 0x04, 0x20, 0x7c) },
 #elif defined(__powerpc64__)
-	{ "or-1-1-1-or-2-2-2", BYTES(0x7c, 0x21, 0x0b, 0x78, 0x7c, 0x42, 0x13, 0x78) }, { "or-27-27-27", BYTES(0x7f, 0x7b, 0xdb, 0x78) },
-	{ "or-31-31-31", BYTES(0x7f, 0xff, 0xfb, 0x78) }, { "nop", BYTES(0x60, 0, 0, 0) }, { "lwsync", BYTES(0x7c, 0x20, 0x04, 0xac) },
+	{ "or-1-1-1-or-2-2-2", BYTES(0x7c, 0x21, 0x0b, 0x78, 0x7c, 0x42, 0x13, 0x78) },
+	{ "or-27-27-27", BYTES(0x7f, 0x7b, 0xdb, 0x78) },
+	{ "or-31-31-31", BYTES(0x7f, 0xff, 0xfb, 0x78) }, { "nop", BYTES(0x60, 0, 0, 0) },
+	{ "lwsync", BYTES(0x7c, 0x20, 0x04, 0xac) },
 #elif defined(__riscv)
-	{ "pause", BYTES(0x0f, 0x00, 0x00, 0x01) }, { "fence", BYTES(0x0f, 0x00, 0x30, 0x03) }, { "fence-tso", BYTES(0x0f, 0x00, 0x30, 0x83) },
+	{ "pause", BYTES(0x0f, 0x00, 0x00, 0x01) }, { "fence", BYTES(0x0f, 0x00, 0x30, 0x03) },
+	{ "fence-tso", BYTES(0x0f, 0x00, 0x30, 0x83) },
 	{ "fence-i", BYTES(0x0f, 0x10, 0x00, 0x00) },
 #elif defined(__s390x__)
 	{ "niai", BYTES(0xb2, 0xfa, 0x00, 0x40) }, { "nop", BYTES(0x07, 0x00) }, { "bcr-15-0", BYTES(0x07, 0xf0) },
@@ -346,7 +362,8 @@ static const struct {
 #elif defined(__mips64)
 	{ "pause", BYTES(0x00, 0x00, 0x01, 0x40) }, { "nop", BYTES(0, 0, 0, 0) }, { "sync", BYTES(0, 0, 0, 0x0f) },
 #elif defined(__alpha__)
-	{ "nop", BYTES(0x1f, 0x04, 0xff, 0x47) }, { "mb", BYTES(0x00, 0x40, 0x00, 0x60) }, { "wmb", BYTES(0x00, 0x44, 0x00, 0x60) },
+	{ "nop", BYTES(0x1f, 0x04, 0xff, 0x47) }, { "mb", BYTES(0x00, 0x40, 0x00, 0x60) },
+	{ "wmb", BYTES(0x00, 0x44, 0x00, 0x60) },
 #endif
 	{ NULL, NULL, 0 }
 };
@@ -359,7 +376,8 @@ static void test_known_bytes(void)
 		if (!check(p && p->begin, "%s: not in the table", known[i].name))
 			continue;
 		check((size_t)(p->end - p->begin) == known[i].n && !memcmp(p->begin, known[i].bytes, known[i].n),
-		      "%s: its bytes are not those of the manual (%td bytes, first %02x)", p->name, p->end - p->begin, p->begin[0]);
+		      "%s: its bytes are not those of the manual (%td bytes, first %02x)", p->name,
+			p->end - p->begin, p->begin[0]);
 	}
 }
 
@@ -377,24 +395,31 @@ static void test_names(void)
 	for (size_t i = 0; (p = probe_at(i)); i++) {
 		check(probe_find(p->name) == p, "%s: two rows have this name", p->name);
 		check(p->summary && *p->summary && !strchr(p->summary, '\n'), "%s: no summary", p->name);
-		check(p->class < PROBE_CLASSES && strcmp(probe_class_name(p->class), "unknown"), "%s: no class", p->name);
-		check(!p->run_short == !!p->missing && !p->run_short == !p->run_long, "%s: neither functions nor a reason", p->name);
+		check(p->class < PROBE_CLASSES && strcmp(probe_class_name(p->class), "unknown"), "%s: no class",
+		      p->name);
+		check(!p->run_short == !!p->missing && !p->run_short == !p->run_long,
+		      "%s: neither functions nor a reason", p->name);
 		check(!probe_foreign(p->name), "%s: is both here and foreign", p->name);
 	}
 	check(!probe_at(probe_count()) && !probe_at((size_t)-1), "the table has no end");
 	check(probe_find("CLOCK_gettime") == probe_find("clock-gettime"), "clock_gettime is not found by its C name");
-	check(probe_find(" nop") != probe_find("nop") && !probe_find("no-p") && !probe_find("nopx") && !probe_find(""), "a wrong name was found");
+	check(probe_find(" nop") != probe_find("nop") && !probe_find("no-p") && !probe_find("nopx") &&
+	      !probe_find(""), "a wrong name was found");
 	check(!probe_foreign("no-such-thing") && !probe_foreign(""), "a wrong name is foreign");
 	archs = probe_foreign("rdhwr-cc");
 	if (!probe_find("rdhwr-cc"))
-		check(archs && !strcmp(archs, "mips64") && archs == probe_foreign("rdhwr_cc"), "rdhwr-cc belongs to %s", archs ? archs : "nobody");
+		check(archs && !strcmp(archs, "mips64") && archs == probe_foreign("rdhwr_cc"),
+		      "rdhwr-cc belongs to %s", archs ? archs : "nobody");
 	archs = probe_foreign("yield");
 	if (!probe_find("yield"))
 		check(archs && !strcmp(archs, "aarch64, arm"), "yield belongs to %s", archs ? archs : "nobody");
 #if (defined(__x86_64__) || defined(__i386__)) && !defined(PERF_RELAX_ARCH_GENERIC)
-	check(probe_find("rep; nop") == probe_find("rep-nop") && probe_find("REP_NOP") == probe_find("rep-nop"), "rep; nop is not rep-nop");
-	check(probe_same_bytes(probe_find("pause"), probe_find("rep-nop")), "pause and rep-nop differ: there is no null control");
-	check(!probe_same_bytes(probe_find("pause"), probe_find("rep-pause")), "pause and rep-pause have the same bytes");
+	check(probe_find("rep; nop") == probe_find("rep-nop") && probe_find("REP_NOP") == probe_find("rep-nop"),
+	      "rep; nop is not rep-nop");
+	check(probe_same_bytes(probe_find("pause"), probe_find("rep-nop")),
+	      "pause and rep-nop differ: there is no null control");
+	check(!probe_same_bytes(probe_find("pause"), probe_find("rep-pause")),
+	      "pause and rep-pause have the same bytes");
 	check(!probe_same_bytes(probe_find("pause"), probe_find("getppid")), "a call has the bytes of pause");
 	archs = probe_foreign("or 27,27,27");
 	check(archs && !strcmp(archs, "ppc64"), "or 27,27,27 belongs to %s", archs ? archs : "nobody");
@@ -439,7 +464,8 @@ static void test_guard(void)
 	}
 	sigaction(SIGILL, NULL, &after);
 	sigprocmask(SIG_BLOCK, NULL, &blocked);
-	check(before.sa_handler == after.sa_handler && !sigismember(&blocked, SIGILL) && !sigismember(&blocked, SIGSEGV),
+	check(before.sa_handler == after.sa_handler &&
+	      !sigismember(&blocked, SIGILL) && !sigismember(&blocked, SIGSEGV),
 	      "the guard left its handler or a blocked signal behind");
 }
 
@@ -467,7 +493,10 @@ static void test_ticks(void)
 	printf("note ticks: %llu in the test, stated frequency %llu Hz\n", last - first, arch_ticks_hz());
 }
 
-/* With the TSC forbidden, the counter must be found absent instead of killing the process. Asked in a child: answers are remembered. */
+/*
+ * With the TSC forbidden, the counter must be found absent instead of killing the process. Asked in a child: answers
+ * are remembered.
+ */
 static void test_forbidden_counter(void)
 {
 #if (defined(__x86_64__) || defined(__i386__)) && !defined(PERF_RELAX_ARCH_GENERIC)
@@ -478,7 +507,8 @@ static void test_forbidden_counter(void)
 		const char *why;
 		int mode = 0;
 
-		if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) || prctl(PR_GET_TSC, &mode, 0, 0, 0) || mode != PR_TSC_SIGSEGV)
+		if (prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) || prctl(PR_GET_TSC, &mode, 0, 0, 0) ||
+		    mode != PR_TSC_SIGSEGV)
 			_exit(77);
 		why = probe_ticks_why();
 		_exit(why && strstr(why, "PR_SET_TSC") ? 0 : 1);
@@ -494,8 +524,8 @@ static void test_forbidden_counter(void)
 
 #ifdef PROBE_HAVE_RSEQ
 /*
- * Per-CPU operands, four threads that are sent from CPU to CPU and interrupted all the time: the sum of all operands must be exact. The kernel
- * kills the process when an abort handler is wrong.
+ * Per-CPU operands, four threads that are sent from CPU to CPU and interrupted all the time: the sum of all operands
+ * must be exact. The kernel kills the process when an abort handler is wrong.
  */
 #define RSEQ_THREADS 4
 static unsigned char *percpu;
@@ -574,11 +604,12 @@ static void test_rseq_hammer(const struct probe *p)
 	}
 	/* The operands are 32 bits wide. */
 	if (p->effect == EFFECT_ADD)
-		check((uint32_t)sum == (uint32_t)rseq_ops, "%s: %d threads on moving CPUs counted %u, not %u", p->name, RSEQ_THREADS, (uint32_t)sum,
-		      (uint32_t)rseq_ops);
+		check((uint32_t)sum == (uint32_t)rseq_ops, "%s: %d threads on moving CPUs counted %u, not %u",
+		      p->name, RSEQ_THREADS, (uint32_t)sum, (uint32_t)rseq_ops);
 	check(rseq_ops > 0 && alarms > 0, "%s: nothing ran", p->name);
 	if (p->effect == EFFECT_ADD)
-		check(used >= (CPU_COUNT(&allowed) > 1 ? 2 : 1), "%s: the threads used %llu CPUs", p->name, (unsigned long long)used);
+		check(used >= (CPU_COUNT(&allowed) > 1 ? 2 : 1), "%s: the threads used %llu CPUs", p->name,
+		      (unsigned long long)used);
 	printf("note %s: %llu operations, %u signals\n", p->name, (unsigned long long)rseq_ops, (unsigned int)alarms);
 	free(percpu);
 }
