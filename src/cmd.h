@@ -15,6 +15,7 @@
 	X(lock,  "lock",  "spin-lock contention: throughput, latency and fairness, by hint or by lock") \
 	X(run,   "run",   "run a command, or several as arms, and compare time and resources") \
 	X(irq,   "irq",   "kernel-side costs through the companion module: interrupts, atomics, locks") \
+	X(scan,  "scan",  "find spin-wait hints in ELF files, with function, source line and loop") \
 	X(report, "report", "print stored results as tables") \
 	X(diff,  "diff",  "verdicts between two stored results; conditions that differ are named first")
 

@@ -16,7 +16,7 @@ layer_of() {
 	src/env* | src/topology* | src/published*) echo service ;;
 	src/meter* | src/kmod | src/elfscan* | src/symbols | src/result* | src/import* | src/disasm | src/sample | src/command) echo service ;;
 	src/experiment* | src/report* | src/probe-run | src/html | src/plot) echo engine ;;
-	src/main | src/cmd | src/cmd-* | src/options | src/session | src/selftest) echo command ;;
+	src/main | src/cmd | src/cmd-* | src/options | src/session | src/selftest | src/scan*) echo command ;;
 	*) echo unknown ;;
 	esac
 }
@@ -27,6 +27,8 @@ family_of() {
 	case $name in
 	env* | topology* | published*) echo machine ;; # what the machine is, and what is known of it
 	util* | stats* | verdict* | meter* | elfscan* | result* | import* | experiment* | report*) echo "${name%%-*}" ;;
+	symbols) echo elfscan ;; # both are what elfutils knows of a file
+	scan*) echo scan ;;
 	cmd | options) echo options ;;
 	*) echo "$name" ;;
 	esac
@@ -61,7 +63,7 @@ may_use() {
 	command:command)
 		# main reaches the commands through the table, and options and session are what commands share.
 		case $1:$2 in
-		src/main:* | *:src/cmd | *:src/options | *:src/session | *:src/selftest) ;;
+		src/main:* | *:src/cmd | *:src/options | *:src/session | *:src/selftest | src/cmd-scan:src/scan*) ;;
 		*) echo "rule 5: commands never use one another" ;;
 		esac
 		;;
