@@ -79,6 +79,21 @@ static int permission(int err, const char *where, int cpu, struct reason *why)
 			  "CAP_PERFMON%s", where, strerror(err), value, filtered ? ". A seccomp filter is active and may be the cause as well" : "");
 }
 
+/* The PMU that an event such as "msr/tsc/" names, if this machine has it. */
+static bool names_pmu(const char *event, char *name, size_t size)
+{
+	struct meter_pmu *pmu;
+	size_t length = strcspn(event, "/"), n;
+
+	if (!event[length] || length >= size)
+		return false;
+	memcpy(name, event, length);
+	name[length] = '\0';
+	n = meter_pmu_find(name, &pmu);
+	meter_pmu_free(pmu, n);
+	return n > 0;
+}
+
 void meter_perf_advice(int err, const char *event, int cpu, struct reason *why)
 {
 	struct rlimit limit = { 0, 0 };
@@ -91,16 +106,19 @@ void meter_perf_advice(int err, const char *event, int cpu, struct reason *why)
 		permission(err, where, cpu, why);
 		return;
 	case EINVAL:
-		if (meter_pmu_have_core()) {
-			reason_set(why, err, "%s: %s: the kernel refuses this encoding on this CPU; try the event without its modifiers and masks, or a name "
-				   "of `perf-relax list`", where, strerror(err));
-			return;
-		}
-		/* fall through */
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
 	case EOPNOTSUPP:
+		if (names_pmu(event, buf, sizeof(buf))) {
+			reason_set(why, err, "%s: %s: the PMU %s is there, but its driver refuses this event or these modifiers", where, strerror(err), buf);
+			return;
+		}
+		if (err == EINVAL && meter_pmu_have_core()) {
+			reason_set(why, err, "%s: %s: the kernel refuses this encoding on this CPU; try the event without its modifiers and masks, or a name "
+				   "of `perf-relax list`", where, strerror(err));
+			return;
+		}
 		reason_set(why, err, "%s: %s: %s", where, strerror(err), meter_pmu_have_core() ?
 			   "this CPU's PMU has no such counter, or its kernel driver cannot count so" :
 			   "the kernel shows no PMU of the CPU; in a virtual machine the hypervisor has to offer one (QEMU/KVM: -cpu host,pmu=on)");

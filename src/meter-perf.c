@@ -98,7 +98,7 @@ static int open_evsel(struct meters *m, struct meter_counter *c)
 	struct perf_cpu_map *cpus = NULL;
 	bool user_read_bit = false;
 	char cpu[16];
-	int err;
+	int err, refused = 0;
 
 	if (!threads)
 		return -ENOMEM;
@@ -125,10 +125,14 @@ static int open_evsel(struct meters *m, struct meter_counter *c)
 			attr->exclude_kernel = 1;
 			attr->exclude_hv = 1;
 			c->user_only = true;
+			refused = err;
 		} else {
 			break;
 		}
 	}
+	/* A PMU that cannot leave the kernel out says EINVAL: permission remains the reason. */
+	if (refused && err == -EINVAL)
+		err = refused;
 	perf_cpu_map__put(cpus);
 	perf_thread_map__put(threads);
 	return err;

@@ -425,6 +425,8 @@ static void advice_for_others(void **state)
 	put("/sys/bus/event_source/devices/cpu/type", "4");
 	for (size_t i = 0; i < ARRAY_SIZE(absent); i++)
 		assert_advice(absent[i], -1, absent[i] == EINVAL ? "refuses this encoding" : "has no such counter", "aranoid");
+	meter_perf_advice(EINVAL, "cpu/event=1/", -1, &why);
+	assert_non_null(strstr(why.text, "the PMU cpu is there, but its driver refuses"));
 	assert_advice(ENOSYS, -1, "no sysctl changes that, clocks work all the same", "aranoid");
 	assert_advice(EMFILE, 143, "on CPU 143", "ermission");
 	assert_advice(EMFILE, -1, "ulimit -n", "ermission");
