@@ -38,8 +38,9 @@ struct report_value {
 	size_t n;		/* trials that it rests on */
 	const char *why;	/* why there is none */
 };
-/* @buf: room for the rounds of the condition (NULL: allocated when needed). */
 void report_value(const struct result *r, size_t condition, size_t arm, size_t metric, struct report_value *v);
+/* Is there one? Cheaper than report_value(); NULL: yes, else why not. */
+const char *report_value_missing(const struct result *r, size_t condition, size_t arm, size_t metric);
 /* "17.70", "(0 ± 0.021)", "<not supported>". */
 char *report_value_text(const struct report_value *v, const struct report_options *o, char *buf, size_t size);
 char *report_effect_text(const struct comparison *c, const char *unit, const struct report_options *o, char *buf, size_t size);

@@ -207,7 +207,7 @@ int report_json(FILE *f, struct result *const *r, size_t n, const struct report_
 		json_text(f, "file", r[i]->file);
 		json_text(f, "tool_version", r[i]->tool_version);
 		json_text(f, "start_time", r[i]->start_time);
-		fprintf(f, ", \"seed\": \"%" PRIu64 "\"", r[i]->seed);
+		fprintf(f, r[i]->seed >> 53 ? ", \"seed\": \"%" PRIu64 "\"" : ", \"seed\": %" PRIu64, r[i]->seed);
 		json_number(f, "margin", r[i]->rule.margin, "none");
 		json_number(f, "confidence", r[i]->rule.level, "none");
 		fputs(", \"env\": {", f);

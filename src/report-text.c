@@ -20,6 +20,7 @@ struct text_report {
 	const struct report_options *o;
 	const struct comparison_index *index;
 	size_t headline;
+	size_t below;		/* cells of the last table that are below resolution */
 };
 
 static bool has_flag(const struct comparison *c, unsigned int flag)
@@ -49,9 +50,13 @@ static void print_title(const struct text_report *t)
 	for (size_t a = 0; a < r->narm; a++)
 		measured += !r->arm[a].absent;
 	fputs(t->o->format == REPORT_MARKDOWN ? "## " : "", t->f);
-	report_paragraph(t->f, t->o, "perf relax %s: %zu arm%s, %zu round%s in %.2f s%s%s", r->command ? r->command : "", measured,
-			 measured == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s", r->elapsed_s,
-			 measured < 2 ? "" : r->interleaved ? ", each round in random order" : ", not interleaved", r->partial ? "; PARTIAL" : "");
+	if (rounds)
+		report_paragraph(t->f, t->o, "perf relax %s: %zu arm%s, %zu round%s in %.2f s%s%s", r->command ? r->command : "(command not known)",
+				 measured, measured == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s", r->elapsed_s, measured < 2 ? "" :
+				 r->interleaved ? ", each round in random order" : ", not interleaved", r->partial ? "; PARTIAL" : "");
+	else
+		report_paragraph(t->f, t->o, "perf relax report: %zu arm%s, summaries without single values%s", measured, measured == 1 ? "" : "s",
+				 r->partial ? "; PARTIAL" : "");
 	if (r->file)
 		report_paragraph(t->f, t->o, "file %s, measured %s", r->file, r->start_time ? r->start_time : "at an unknown time");
 }
@@ -102,8 +107,11 @@ static void print_caption(const struct text_report *t, size_t condition)
 		fputc('\n', t->f);
 	if (*r->condition[condition].name)
 		report_paragraph(t->f, t->o, "%s", r->condition[condition].name);
-	report_paragraph(t->f, t->o, "%s of %zu round%s. %s", per_op ? "Per operation, median" : "Median", r->rounds[condition],
-			 r->rounds[condition] == 1 ? "" : "s", directions);
+	if (r->rounds[condition])
+		report_paragraph(t->f, t->o, "%s of %zu round%s. %s", per_op ? "Per operation, median" : "Median", r->rounds[condition],
+				 r->rounds[condition] == 1 ? "" : "s", directions);
+	else
+		report_paragraph(t->f, t->o, "%s. %s", per_op ? "Per operation, means" : "Means", directions);
 	free(directions);
 	if (t->o->format == REPORT_TEXT)
 		fputc('\n', t->f);
@@ -145,91 +153,12 @@ static void verdict_cell(const struct text_report *t, struct table *table, size_
 	}
 }
 
-struct sort_key {
-	size_t arm;
-	bool has;
-	double number;
-	const char *text;
-};
-
-static int compare_keys(const void *pa, const void *pb)
-{
-	const struct sort_key *a = pa, *b = pb;
-
-	if (a->has != b->has)
-		return a->has ? -1 : 1;	/* what has no value comes last, in either direction */
-	if (a->text && strcmp(a->text, b->text))
-		return strcmp(a->text, b->text);
-	if (!a->text && a->has && a->number != b->number)
-		return a->number < b->number ? -1 : 1;
-	return a->arm < b->arm ? -1 : a->arm > b->arm;
-}
-
-int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o, const struct comparison_index *index,
-		 size_t *order, struct reason *why)
-{
-	const char *name = o->sort;
-	bool descending = name && *name == '-';
-	size_t metric = SIZE_MAX;
-	struct sort_key *key;
-
-	for (size_t a = 0; a < r->narm; a++)
-		order[a] = a;
-	if (!name)
-		return 0;
-	name += descending;
-	for (size_t m = 0; m < r->nmetric; m++) {
-		char shown[64];
-
-		if (!strcmp(name, r->metric[m].name) || !strcmp(name, report_metric_name(&r->metric[m], shown, sizeof(shown))))
-			metric = m;
-	}
-	if (metric == SIZE_MAX && strcmp(name, "name") && strcmp(name, "probe") && strcmp(name, "kind") && strcmp(name, "bytes") &&
-	    strcmp(name, "effect") && strcmp(name, "verdict"))
-		return reason_set(why, EINVAL, "--sort %s: no such column; there are name, kind, bytes, effect, verdict and the metrics%s%s", o->sort,
-				  r->nmetric ? ", such as " : "", r->nmetric ? r->metric[0].name : "");
-	key = util_calloc(r->narm, sizeof(*key));
-	for (size_t a = 0; a < r->narm; a++) {
-		const struct comparison *c = comparison_index_find(index, condition, headline, a);
-
-		key[a].arm = a;
-		if (metric != SIZE_MAX) {
-			struct report_value v;
-
-			report_value(r, condition, a, metric, &v);
-			key[a].has = !v.why;
-			key[a].number = descending ? -v.value : v.value;
-		} else if (!strcmp(name, "effect")) {
-			key[a].has = c || a == r->reference;
-			key[a].number = c ? c->interval.estimate : 0;
-			key[a].number = descending ? -key[a].number : key[a].number;
-		} else if (!strcmp(name, "verdict")) {
-			key[a].has = c;
-			key[a].text = c ? verdict_name(c->verdict) : "";
-		} else {
-			const char *s = !strcmp(name, "kind") ? r->arm[a].kind : !strcmp(name, "bytes") ? r->arm[a].bytes : r->arm[a].name;
-
-			key[a].has = s;
-			key[a].text = s ? s : "";
-		}
-	}
-	qsort(key, r->narm, sizeof(*key), compare_keys);
-	for (size_t a = 0; a < r->narm; a++)
-		order[a] = key[descending && key[0].text ? r->narm - 1 - a : a].arm;
-	free(key);
-	return 0;
-}
-
 /* Is there a value of this metric in any arm? */
 static bool metric_measured(const struct result *r, size_t condition, size_t metric)
 {
-	for (size_t a = 0; a < r->narm; a++) {
-		struct report_value v;
-
-		report_value(r, condition, a, metric, &v);
-		if (!v.why)
+	for (size_t a = 0; a < r->narm; a++)
+		if (!report_value_missing(r, condition, a, metric))
 			return true;
-	}
 	return false;
 }
 
@@ -256,7 +185,7 @@ static size_t choose_metrics(const struct text_report *t, size_t condition, size
 	return m;
 }
 
-static void fill_table(const struct text_report *t, struct table *table, size_t condition, const size_t *order, const bool *chosen, bool main_table)
+static void fill_table(struct text_report *t, struct table *table, size_t condition, const size_t *order, const bool *chosen, bool main_table)
 {
 	const struct result *r = t->r;
 	bool bytes = false, compared = main_table && r->narm > 1;
@@ -293,6 +222,7 @@ static void fill_table(const struct text_report *t, struct table *table, size_t 
 				continue;
 			report_value(r, condition, order[i], m, &v);
 			report_value_text(&v, t->o, text, sizeof(text));
+			t->below += v.kind == VALUE_BELOW;
 			/* an arm that is not there says so once, across its row */
 			if (arm->absent)
 				table_cell(table, first ? STYLE_SPAN : STYLE_PLAIN, "%s", first ? text : "");
@@ -305,13 +235,14 @@ static void fill_table(const struct text_report *t, struct table *table, size_t 
 	}
 }
 
-static int print_table(const struct text_report *t, size_t condition, struct reason *why)
+static int print_table(struct text_report *t, size_t condition, struct reason *why)
 {
 	const struct result *r = t->r;
 	size_t *order = util_calloc(r->narm, sizeof(*order)), next = 0;
 	bool *chosen = util_calloc(r->nmetric, sizeof(*chosen)), main_table = true;
 	int err = report_order(r, condition, t->headline, t->o, t->index, order, why);
 
+	t->below = 0;
 	while (!err && next < r->nmetric) {
 		struct table *table = table_new();
 
@@ -360,24 +291,22 @@ static void print_missing(const struct text_report *t, size_t condition)
 {
 	const struct result *r = t->r;
 	struct note *notes = NULL;
-	size_t n = 0, below = 0, measured = 0;
+	size_t n = 0, measured = 0;
 
 	for (size_t a = 0; a < r->narm; a++) {
-		struct report_value v;
-
 		measured += !r->arm[a].absent;
 		if (r->arm[a].absent) {
 			note_add(&notes, &n, r->arm[a].absent, SIZE_MAX, r->arm[a].name);
 			continue;
 		}
 		for (size_t m = 0; m < r->nmetric; m++) {
-			report_value(r, condition, a, m, &v);
-			below += v.kind == VALUE_BELOW;
-			if (v.why)
-				note_add(&notes, &n, v.why, m, r->arm[a].name);
+			const char *why = report_value_missing(r, condition, a, m);
+
+			if (why)
+				note_add(&notes, &n, why, m, r->arm[a].name);
 		}
 	}
-	if (n || below)
+	if (n || t->below)
 		fputc('\n', t->f);
 	for (size_t i = 0; i < n; i++) {
 		char metric[64];
@@ -393,7 +322,7 @@ static void print_missing(const struct text_report *t, size_t condition)
 		free(notes[i].who);
 	}
 	free(notes);
-	if (below)
+	if (t->below)
 		report_wrap(t->f, t->o, "  ", 4, "(0 %s x): below resolution (0 %s x): not distinguishable from zero in this run",
 			    t->o->ascii ? "+-" : "\u00b1", t->o->ascii ? "+-" : "\u00b1");
 }
@@ -426,6 +355,8 @@ static void print_rule(const struct text_report *t, size_t condition)
 	char margin[48], looks[96] = "";
 	size_t compared = result_comparisons_counted(r);
 
+	if (!compared)
+		return;
 	snprintf(margin, sizeof(margin), "%.4g", 100 * r->rule.margin);
 	if (c->looks_planned)
 		snprintf(looks, sizeof(looks), ", look %zu of %zu", c->looks_taken, c->looks_planned);
@@ -608,7 +539,7 @@ static void print_warnings(const struct text_report *t)
 {
 	const struct result *r = t->r;
 
-	for (size_t i = 0; i < r->nwarning; i++) {
+	for (size_t i = 0; i < r->nwarning && t->o->verbosity >= 0; i++) {
 		const struct result_warning_entry *w = &r->warning[i];
 
 		report_wrap(t->f, t->o, t->o->colour ? "\033[33mwarning:\033[0m " : "warning: ", 9, "%s%s%s%s: %s [%s]", result_warning_text(w->id), w->detail ? " (" : "", w->detail ? w->detail : "",
@@ -653,7 +584,8 @@ int report_text(FILE *f, const struct result *r, const struct report_options *o,
 	}
 	print_warnings(&t);
 	print_where(&t);
-	report_wrap(f, o, "seed: ", 6, "%" PRIu64 " (--seed repeats the order of the arms)", r->seed);
+	if (r->command)
+		report_wrap(f, o, "seed: ", 6, "%" PRIu64 " (--seed repeats the order of the arms)", r->seed);
 out:
 	comparison_index_free(index);
 	return err ? err : ferror(f) ? -EIO : 0;

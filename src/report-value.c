@@ -12,13 +12,32 @@
 /* Ratios beyond this read better as a factor than as percent. */
 #define FACTOR_FROM log(4)
 
+const char *report_value_missing(const struct result *r, size_t condition, size_t arm, size_t metric)
+{
+	const struct result_series *s = result_series(r, condition, arm, metric);
+
+	if (r->arm[arm].absent)
+		return r->arm[arm].absent;
+	for (size_t i = 0; i < s->n; i++)
+		if (isfinite(s->value[i]))
+			return NULL;
+	if (s->summary.n)
+		return NULL;
+	return s->why ? s->why : "not counted: no trial of it was run";
+}
+
 void report_value(const struct result *r, size_t condition, size_t arm, size_t metric, struct report_value *v)
 {
 	const struct result_series *s = result_series(r, condition, arm, metric);
 	struct interval interval;
 	double *x;
 
-	*v = (struct report_value){ .low = -INFINITY, .high = INFINITY };
+	*v = (struct report_value){ .low = -INFINITY, .high = INFINITY, .why = report_value_missing(r, condition, arm, metric) };
+	if (v->why) {
+		v->kind = !strncmp(v->why, "not counted", strlen("not counted")) || !strncmp(v->why, "<not counted>", strlen("<not counted>")) ?
+			  VALUE_NOT_COUNTED : VALUE_NOT_SUPPORTED;
+		return;
+	}
 	x = s->n ? util_calloc(s->n, sizeof(*x)) : NULL;
 	v->n = s->n ? result_values(r, condition, arm, metric, x) : 0;
 	if (v->n) {
@@ -27,21 +46,17 @@ void report_value(const struct result *r, size_t condition, size_t arm, size_t m
 			v->low = interval.low;
 			v->high = interval.high;
 		}
-	} else if (!r->arm[arm].absent && s->summary.n) {
+	} else {
 		v->n = s->summary.n;
 		v->value = s->summary.mean;
-		if (!stats_welch_interval(2, 0, 0, v->n, v->value, s->summary.sd, r->rule.level, &interval) && s->summary.sd >= 0) {
+		if (s->summary.sd >= 0 && !stats_welch_interval(2, 0, 0, v->n, v->value, s->summary.sd, r->rule.level, &interval)) {
 			v->low = interval.low;
 			v->high = interval.high;
 		}
-	} else {
-		v->why = r->arm[arm].absent ? r->arm[arm].absent : s->why ? s->why : "not counted: no trial of it was run";
-		v->kind = !strncmp(v->why, "not counted", strlen("not counted")) || !strncmp(v->why, "<not counted>", strlen("<not counted>")) ?
-			  VALUE_NOT_COUNTED : VALUE_NOT_SUPPORTED;
 	}
 	free(x);
 	/* exactly zero every time is a count of zero, not a failure to resolve one */
-	if (!v->why && isfinite(v->low) && isfinite(v->high) && v->low <= 0 && v->high >= 0 && v->low < v->high)
+	if (isfinite(v->low) && isfinite(v->high) && v->low <= 0 && v->high >= 0 && v->low < v->high)
 		v->kind = VALUE_BELOW;
 }
 

@@ -26,21 +26,53 @@ static void workspace_reach(struct workspace *w, size_t n)
 	w->room = n;
 }
 
-/* The (n, mean, sd) of a series, whichever way its values are known. Returns false when there are none. */
-static bool series_summary(const struct result *r, size_t condition, size_t arm, size_t metric, double *buf, struct summary *out)
+/* The (n, mean, sd) of a series, whichever way its values are known. @x, @n: its values. Returns false when there are none. */
+static bool series_summary(const struct result_series *s, const double *x, size_t n, struct summary *out)
 {
-	const struct result_series *s = result_series(r, condition, arm, metric);
-	size_t n = result_values(r, condition, arm, metric, buf);
-
 	if (!n) {
 		*out = s->summary;
 		return s->summary.n > 0;
 	}
 	out->n = n;
-	stats_mean_sd(buf, n, &out->mean, &out->sd);
+	stats_mean_sd(x, n, &out->mean, &out->sd);
 	if (n < 2)
 		out->sd = -1;
 	return true;
+}
+
+static int compare_unpaired(const struct result_place *arm, const struct result_place *reference, const struct verdict_rule *rule, struct workspace *w,
+			    struct comparison *out)
+{
+	const struct result_series *sa = result_series(arm->r, arm->condition, arm->arm, arm->metric);
+	const struct result_series *sb = result_series(reference->r, reference->condition, reference->arm, reference->metric);
+	size_t na, nb;
+	int err;
+
+	workspace_reach(w, sa->n > sb->n ? sa->n : sb->n);
+	na = sa->n ? result_values(arm->r, arm->condition, arm->arm, arm->metric, w->a) : 0;
+	nb = sb->n ? result_values(reference->r, reference->condition, reference->arm, reference->metric, w->b) : 0;
+	memset(out, 0, sizeof(*out));
+	if (na && nb) {
+		err = verdict_unpaired(w->a, na, w->b, nb, rule, out);
+	} else {
+		struct summary a, b;
+
+		if (!series_summary(sa, w->a, na, &a) || !series_summary(sb, w->b, nb, &b))
+			return -ENODATA;
+		err = verdict_summary(&a, &b, rule, out);
+	}
+	out->flags |= COMPARE_NOT_INTERLEAVED;
+	return err;
+}
+
+int result_compare_places(const struct result_place *arm, const struct result_place *reference, const struct verdict_rule *rule, struct comparison *out)
+{
+	struct workspace w = { 0 };
+	int err = compare_unpaired(arm, reference, rule, &w, out);
+
+	free(w.a);
+	free(w.b);
+	return err;
 }
 
 /* Compare two arms; -ENODATA when one of them has no values here. */
@@ -49,33 +81,20 @@ static int compare_arms(const struct result *r, struct workspace *w, size_t cond
 {
 	const struct result_series *sa = result_series(r, condition, arm, metric), *sb = result_series(r, condition, reference, metric);
 	struct verdict_rule rule = r->rule;
-	int err;
 
 	rule.better = r->metric[metric].better;
 	if (level > 0)
 		rule.level = level;
 	workspace_reach(w, sa->n > sb->n ? sa->n : sb->n);
 	memset(out, 0, sizeof(*out));
-	if (r->interleaved) {
+	if (r->interleaved && sa->n && sb->n) {
 		size_t n = result_paired(r, condition, arm, reference, metric, w->a, w->b);
 
 		if (n)
 			return verdict_paired(w->a, w->b, n, &rule, level, out);
 	}
-
-	size_t na = result_values(r, condition, arm, metric, w->a), nb = result_values(r, condition, reference, metric, w->b);
-
-	if (na && nb) {
-		err = verdict_unpaired(w->a, na, w->b, nb, &rule, out);
-	} else {
-		struct summary a, b;
-
-		if (!series_summary(r, condition, arm, metric, w->a, &a) || !series_summary(r, condition, reference, metric, w->b, &b))
-			return -ENODATA;
-		err = verdict_summary(&a, &b, &rule, out);
-	}
-	out->flags |= COMPARE_NOT_INTERLEAVED;
-	return err;
+	return compare_unpaired(&(struct result_place){ r, condition, arm, metric }, &(struct result_place){ r, condition, reference, metric }, &rule, w,
+				out);
 }
 
 /* The arm that stands for all arms of the same bytes. */

@@ -315,8 +315,8 @@ void result_json_write(FILE *f, const struct result *r)
 		result_json_string(f, r->command_line);
 	else
 		fputs("null", f);
-	/* a string: most readers of JSON keep only 53 bits of a number */
-	fprintf(f, ",\n  \"seed\": \"%" PRIu64 "\"", r->seed);
+	/* most readers of JSON keep only 53 bits of a number */
+	fprintf(f, r->seed >> 53 ? ",\n  \"seed\": \"%" PRIu64 "\"" : ",\n  \"seed\": %" PRIu64, r->seed);
 	put_string(f, "start_time", r->start_time);
 	put_number(f, "elapsed_s", r->elapsed_s, "not known");
 	fprintf(f, ", \"partial\": %s, \"interleaved\": %s", r->partial ? "true" : "false", r->interleaved ? "true" : "false");

@@ -18,6 +18,14 @@ extern const char *const result_method_names[RESULT_METHOD_NAMES];
 /* Print the document to @f; the caller looks at f's error flag. */
 void result_json_write(FILE *f, const struct result *r);
 
+/* One series of some result. */
+struct result_place {
+	const struct result *r;
+	size_t condition, arm, metric;
+};
+/* As independent samples, by values or by summaries; sets COMPARE_NOT_INTERLEAVED. -ENODATA when a side has neither. */
+int result_compare_places(const struct result_place *arm, const struct result_place *reference, const struct verdict_rule *rule, struct comparison *out);
+
 /* For readers. Room for the flags of @rounds rounds at once; every round not put counts as failed. */
 void result_reserve_rounds(struct result *r, size_t rounds);
 /* Without the check for an equal warning. */
