@@ -46,6 +46,9 @@ ALWAYS_INLINE void count(struct lock_thread *t)
 	atomic_store_explicit(&t->acquired, atomic_load_explicit(&t->acquired, memory_order_relaxed) + 1, memory_order_relaxed);
 }
 
+/* The wait is over: what a hint changed for longer than itself (ppc64: the thread's priority) ends with it. */
+#define HINT_RESET() __asm__ volatile(ARCH_HINT_RESET)
+
 /* Ordered on both sides. Without a counter all readings are 0, and whoever measures sees no ticks (meters.ticks_usable). */
 #define TICKS() arch_ticks_begin()
 
@@ -63,6 +66,7 @@ ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct l
 	{ \
 		while (!load(&s->stop)) { \
 			acquire_##lock(s, t, relax_##hint, NULL); \
+			HINT_RESET(); \
 			critical_section(s); \
 			release_##lock(s, t); \
 			count(t); \
@@ -75,6 +79,7 @@ ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct l
 			struct lock_event event = { .before = TICKS() }; \
  \
 			acquire_##lock(s, t, count_##hint, &event.spins); \
+			HINT_RESET(); \
 			got_it(s, t, &event); \
 			critical_section(s); \
 			s->released = TICKS(); \
