@@ -273,7 +273,7 @@ static void warn_implausible(struct stat_run *s)
 			for (size_t k = 0; !v->why && k < v->n; k++)
 				nonzero |= v->value[k] != 0;
 		}
-		if (any && !nonzero) {
+		if (any && !nonzero && s->session.meters.counter[s->counter[i]].never_zero) {
 			snprintf(text, sizeof(text), "%.100s read 0 in every block", s->session.meters.counter[s->counter[i]].name);
 			result_warn(s->result, WARN_IMPLAUSIBLE, text);
 		}

@@ -320,7 +320,26 @@ static uint64_t core_type_key(const struct meter_event *e, bool hybrid)
 	return e->attr.type >= PERF_TYPE_MAX || e->attr.type == PERF_TYPE_RAW ? e->attr.type : 0;
 }
 
-static int add_counters(struct meters *m, struct meter_event_list *list)
+/* Misses and faults may well be 0; cycles, and what a user has spelt out as a code, may not without a remark. */
+static bool is_never_zero(const struct perf_event_attr *attr)
+{
+	uint32_t generic = (uint32_t)attr->config;
+
+	switch (attr->type) {
+	case PERF_TYPE_HARDWARE:
+		return generic == PERF_COUNT_HW_CPU_CYCLES || generic == PERF_COUNT_HW_INSTRUCTIONS || generic == PERF_COUNT_HW_REF_CPU_CYCLES ||
+		       generic == PERF_COUNT_HW_BUS_CYCLES || generic == PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+	case PERF_TYPE_SOFTWARE:
+		return attr->config == PERF_COUNT_SW_TASK_CLOCK || attr->config == PERF_COUNT_SW_CPU_CLOCK;
+	case PERF_TYPE_TRACEPOINT:
+	case PERF_TYPE_HW_CACHE:
+	case PERF_TYPE_BREAKPOINT:
+		return false;
+	}
+	return true;
+}
+
+static void add_counters(struct meters *m, struct meter_event_list *list)
 {
 	bool done[METER_COUNTERS_MAX] = { false };
 	size_t member[METER_COUNTERS_MAX], first = m->ncounter;
@@ -340,6 +359,7 @@ static int add_counters(struct meters *m, struct meter_event_list *list)
 		c->unit = util_strdup(e->unit);
 		c->scale = e->scale;
 		c->generic = e->generic;
+		c->never_zero = is_never_zero(&e->attr) && e->cpu < 0;
 		c->cpu = e->cpu;
 		c->group = -1;
 		if (e->why) {
@@ -365,7 +385,6 @@ static int add_counters(struct meters *m, struct meter_event_list *list)
 		}
 		open_group(m, member, n);
 	}
-	return 0;
 }
 
 int meters_add_events(struct meters *m, const char *text, bool required, struct reason *why)
