@@ -221,15 +221,18 @@ char *kmod_find(const struct kmod_facts *f, struct reason *why)
 	return NULL;
 }
 
-/* Run @argv with its stderr into @err (cut to fit, first lines kept). Returns the exit status, or -errno. */
-static int run_program(char *const *argv, char *err, size_t size)
+/*
+ * Run @argv and keep what it writes to descriptor @which (1 or 2) in *@text (malloc'ed, with a final 0 that @size does not count); the other goes
+ * nowhere. Returns the exit status, or -errno.
+ */
+static int run_program(char *const *argv, int which, char **text, size_t *size)
 {
 	int pipefd[2], status, null;
-	size_t n = 0;
 	ssize_t got;
-	char c[256];
 	pid_t pid;
 
+	*text = util_calloc(1, 1);
+	*size = 0;
 	if (pipe2(pipefd, O_CLOEXEC))
 		return -errno;
 	pid = fork();
@@ -241,19 +244,19 @@ static int run_program(char *const *argv, char *err, size_t size)
 	if (!pid) {
 		null = open("/dev/null", O_RDWR);
 		dup2(null, 0);
-		dup2(null, 1);
-		dup2(pipefd[1], 2);
+		dup2(which == 1 ? pipefd[1] : null, 1);
+		dup2(which == 2 ? pipefd[1] : null, 2);
 		execvp(argv[0], argv);
 		_exit(127);
 	}
 	close(pipefd[1]);
-	while ((got = read(pipefd[0], c, sizeof(c))) > 0 || (got < 0 && errno == EINTR))
-		for (ssize_t i = 0; i < got; i++)
-			if (n + 1 < size)
-				err[n++] = c[i];
-	err[n] = '\0';
-	while (n && isspace((unsigned char)err[n - 1]))
-		err[--n] = '\0';
+	do {
+		*text = util_realloc(*text, *size + 65536 + 1, 1);
+		got = read(pipefd[0], *text + *size, 65536);
+		if (got > 0)
+			*size += (size_t)got;
+	} while (got > 0 || (got < 0 && errno == EINTR));
+	(*text)[*size] = '\0';
 	close(pipefd[0]);
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
@@ -265,8 +268,9 @@ int kmod_build(const char *source, const char *kdir, const char *out, char **bui
 {
 	/* What the exit status of build.sh means. */
 	static const int meaning[] = { 0, EIO, EINVAL, ENOENT, ENOEXEC, EBADMSG, ENOPKG };
-	char *script = util_asprintf("%s/kmod/build.sh", source), *target, text[400], *argv[8];
+	char *script = util_asprintf("%s/kmod/build.sh", source), *target, *text = NULL, *argv[8];
 	struct kmod_facts f;
+	size_t size;
 	int status, n = 0;
 
 	kmod_facts_read(&f);
@@ -284,13 +288,16 @@ int kmod_build(const char *source, const char *kdir, const char *out, char **bui
 		argv[n++] = (char *)kdir;
 	}
 	argv[n] = NULL;
-	status = run_program(argv, text, sizeof(text));
+	status = run_program(argv, 2, &text, &size);
+	while (size && isspace((unsigned char)text[size - 1]))
+		text[--size] = '\0';
 	if (status > 0)
 		status = reason_set(why, status < (int)ARRAY_SIZE(meaning) ? meaning[status] : EIO, "%s", *text ? text : "the build ended without a message");
 	else if (status < 0)
 		status = reason_set(why, -status, "the build could not be run: %s", strerror(-status));
 out:
 	free(script);
+	free(text);
 	if (status)
 		free(target);
 	else
@@ -298,30 +305,51 @@ out:
 	return status;
 }
 
+/* A kernel that does not decompress modules itself (MODULE_INIT_COMPRESSED_FILE) gets the contents from us. 0 or an errno. */
+static int load_decompressed(const char *path, const char *params, struct reason *why)
+{
+	static const char *const programs[][2] = { { ".xz", "xz" }, { ".gz", "gzip" }, { ".zst", "zstd" } };
+	const char *suffix = strrchr(path, '.');
+	char *image, *argv[] = { NULL, (char *)"-dc", (char *)path, NULL };
+	size_t size;
+	int err;
+
+	for (size_t i = 0; i < ARRAY_SIZE(programs); i++)
+		if (!strcmp(suffix, programs[i][0]))
+			argv[0] = (char *)programs[i][1];
+	if (!argv[0])
+		return ENOEXEC;
+	err = run_program(argv, 1, &image, &size);
+	if (err) {
+		free(image);
+		return -reason_set(why, ENOEXEC, "%s cannot be unpacked: %s failed (%d); is it installed?", path, argv[0], err);
+	}
+	err = syscall(SYS_init_module, image, size, params) ? errno : 0;
+	free(image);
+	return err;
+}
+
 int kmod_load_file(const char *path, const char *params, struct reason *why)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC), flags = 0, err;
-	size_t n = strlen(path);
+	const char *base = strrchr(path, '/');
 	char vermagic[256] = "";
 	struct kmod_facts f;
 
 	if (fd < 0)
 		return reason_set(why, errno, "%s: %s", path, strerror(errno));
-	if (n > 3 && strcmp(path + n - 3, ".ko"))
+	if (strstr(base ? base : path, ".ko."))
 		flags = COMPRESSED_FILE;
+	if (why)
+		why->text[0] = '\0';
 	err = syscall(SYS_finit_module, fd, params, flags) ? errno : 0;
 	close(fd);
-	if (flags && (err == EOPNOTSUPP || err == EINVAL || err == ENOEXEC)) {
-		/* This kernel does not decompress modules itself: modprobe does. */
-		char text[300], *argv[] = { (char *)"modprobe", (char *)"perf_relax", NULL };
-		int status = run_program(argv, text, sizeof(text));
-
-		if (!status)
-			return 0;
-		return reason_set(why, err, "modprobe perf_relax failed (%d): %s", status, *text ? text : "no message");
-	}
+	if (flags && (err == EOPNOTSUPP || err == EINVAL))
+		err = load_decompressed(path, params, why);
 	if (!err)
 		return 0;
+	if (why && *why->text)
+		return -err;
 	if (err == EEXIST)
 		return reason_set(why, err, "a module of that name is loaded already");
 	kmod_facts_read(&f);
