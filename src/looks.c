@@ -2,11 +2,13 @@
 /*
  * Planned looks: how sure each one must be so that all of them together keep the promise.
  *
- * Lan and DeMets (Biometrika 70 (1983) 659-663): the error allowed up to the fraction t of the plan is given in advance, here by their
- * function that resembles O'Brien and Fleming's rule, a(t) = 2 - 2 Phi(z(1 - a/2) / sqrt(t)), for each side by itself (a = half of the error). The boundary of each look follows by numerical integration
- * over the paths that no earlier look has stopped (Armitage, McPherson and Rowe, J. R. Stat. Soc. A 132 (1969) 235-244). A confidence interval at
- * each look with the level of its boundary is a repeated confidence interval (Jennison and Turnbull, J. R. Stat. Soc. B 51 (1989) 305-361): the
- * chance that any of them misses the true effect is at most 1 - level, whichever of the verdicts stops the run.
+ * Lan and DeMets (Biometrika 70 (1983) 659-663): the error allowed up to the fraction t of the plan is given in
+ * advance, here by their function that resembles O'Brien and Fleming's rule, a(t) = 2 - 2 Phi(z(1 - a/2) / sqrt(t)),
+ * for each side by itself (a = half of the error). The boundary of each look follows by numerical integration over the
+ * paths that no earlier look has stopped (Armitage, McPherson and Rowe, J. R. Stat. Soc. A 132 (1969) 235-244). A
+ * confidence interval at each look with the level of its boundary is a repeated confidence interval (Jennison and
+ * Turnbull, J. R. Stat. Soc. B 51 (1989) 305-361): the chance that any of them misses the true effect is at most 1 -
+ * level, whichever of the verdicts stops the run.
  */
 #include <errno.h>
 #include <math.h>
@@ -18,14 +20,18 @@
 #include "util.h"
 #include "verdict.h"
 
-/* Beyond 8 standard deviations a normal variable has 1e-15 of its mass: nothing that a level printed with digits could show. */
+/*
+ * Beyond 8 standard deviations a normal variable has 1e-15 of its mass: nothing that a level printed with digits could
+ * show.
+ */
 #define Z_FAR 8.0
 #define STEP_MIN 0.005	/* between two looks; closer ones would need a finer grid */
-#define GRID 201	/* points over the continuation region (odd: Simpson): at least two per standard deviation of the smallest step */
+/* Points over the continuation region (odd: Simpson): at least two per standard deviation of the smallest step. */
+#define GRID 201
 
 /*
- * The density of the sum B(t) (a Wiener process without drift) over the paths that have not been stopped, on a grid of the continuation region
- * [-bound, bound] of the last look, times Simpson's weights.
+ * The density of the sum B(t) (a Wiener process without drift) over the paths that have not been stopped, on a grid of
+ * the continuation region [-bound, bound] of the last look, times Simpson's weights.
  */
 struct front {
 	double bound;
@@ -63,7 +69,10 @@ static double simpson_weight(size_t i, double bound)
 	return h / 3 * (i == 0 || i == GRID - 1 ? 1 : i % 2 ? 4 : 2);
 }
 
-/* Move @front on by @step to a look whose continuation region is +-@bound. @front NULL: from the start, where all paths are at 0. */
+/*
+ * Move @front on by @step to a look whose continuation region is +-@bound. @front NULL: from the start, where all paths
+ * are at 0.
+ */
 static void advance(const struct front *front, double step, double bound, struct front *next)
 {
 	double sd = sqrt(step);
@@ -153,8 +162,8 @@ int looks_plan(struct looks *looks, double level, const double *fraction, size_t
 int looks_plan_usual(struct looks *looks, double level)
 {
 	/*
-	 * Denser early, because effects of a factor (pause against nop) settle at once, and spending almost nothing there keeps the last look close to
-	 * the full level.
+	 * Denser early, because effects of a factor (pause against nop) settle at once, and spending almost nothing
+	 * there keeps the last look close to the full level.
 	 */
 	static const double usual[] = { 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.55, 0.7, 0.85, 1.0 };
 

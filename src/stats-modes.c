@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Does a sample have two modes? The dip test of unimodality (Hartigan and Hartigan, Annals of Statistics 13 (1985) 70-84): the dip is the largest
- * distance between the empirical distribution function and the nearest one with a single mode. Outliers and skewness do not move it, and it takes
- * linear time once the values are sorted.
+ * Does a sample have two modes? The dip test of unimodality (Hartigan and Hartigan, Annals of Statistics 13 (1985)
+ * 70-84): the dip is the largest distance between the empirical distribution function and the nearest one with a single
+ * mode. Outliers and skewness do not move it, and it takes linear time once the values are sorted.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,8 +12,9 @@
 #include "util.h"
 
 /*
- * A uniform sample is the hardest of the unimodal ones; its dip times sqrt(n) exceeds 0.64 - 0.46 / sqrt(n) in 1 of 100 samples. A fit to simulated
- * quantiles from n = 20 to 5000, which the unit test repeats; the 90 % quantile for n = 100 agrees with the paper's 0.0474.
+ * A uniform sample is the hardest of the unimodal ones; its dip times sqrt(n) exceeds 0.64 - 0.46 / sqrt(n) in 1 of 100
+ * samples. A fit to simulated quantiles from n = 20 to 5000, which the unit test repeats; the 90 % quantile for n = 100
+ * agrees with the paper's 0.0474.
  */
 static double dip_critical(size_t n)
 {
@@ -42,15 +43,18 @@ static double *sorted_copy(const double *x, size_t n)
 }
 
 /*
- * A step function: at x[k] it rises from y[k] to y[k + 1] (counts). Its greatest convex minorant runs through lower corners (x[k], y[k]), its
- * least concave majorant through upper ones (x[k], y[k + 1]).
+ * A step function: at x[k] it rises from y[k] to y[k + 1] (counts). Its greatest convex minorant runs through lower
+ * corners (x[k], y[k]), its least concave majorant through upper ones (x[k], y[k + 1]).
  */
 struct steps {
 	size_t n;
 	double *x, *y;
 };
 
-/* Corners of the convex minorant (@upper 0) or the concave majorant (1) of steps @low..@high, as indices into @knot; returns how many. */
+/*
+ * Corners of the convex minorant (@upper 0) or the concave majorant (1) of steps @low..@high, as indices into @knot;
+ * returns how many.
+ */
 static size_t hull(const struct steps *s, size_t low, size_t high, size_t upper, size_t *knot)
 {
 	double side = upper ? -1 : 1;
@@ -80,8 +84,8 @@ static double on_segment(const struct steps *s, size_t upper, size_t a, size_t b
 }
 
 /* Where the majorant is furthest above the minorant, at a corner of either; the modal interval that this leaves. */
-static double widest_gap(const struct steps *s, const size_t *convex, size_t nconvex, const size_t *concave, size_t nconcave,
-			 size_t *low, size_t *high)
+static double widest_gap(const struct steps *s, const size_t *convex, size_t nconvex, const size_t *concave,
+			 size_t nconcave, size_t *low, size_t *high)
 {
 	double widest = -1;
 
@@ -104,7 +108,8 @@ static double widest_gap(const struct steps *s, const size_t *convex, size_t nco
 
 		while (i + 1 < nconvex && convex[i + 1] <= concave[j])
 			i++;
-		gap = s->y[concave[j] + 1] - on_segment(s, 0, convex[i], i + 1 < nconvex ? convex[i + 1] : convex[i], concave[j]);
+		gap = s->y[concave[j] + 1] -
+		      on_segment(s, 0, convex[i], i + 1 < nconvex ? convex[i + 1] : convex[i], concave[j]);
 		if (gap > widest) {
 			widest = gap;
 			*low = convex[i];
@@ -228,8 +233,9 @@ double stats_grid_step(const double *x, size_t n, size_t *distinct)
 }
 
 /*
- * A value read from a coarse clock stands for a cell of the grid; as a point it would look like a mode of its own. Spread each group of ties evenly over
- * its cell, as wide as the smallest gap. Two values alone show a grid only when both are multiples of their distance (5 and 6, not 11 and 765).
+ * A value read from a coarse clock stands for a cell of the grid; as a point it would look like a mode of its own.
+ * Spread each group of ties evenly over its cell, as wide as the smallest gap. Two values alone show a grid only when
+ * both are multiples of their distance (5 and 6, not 11 and 765).
  */
 static void spread_ties(double *x, size_t n)
 {
@@ -253,7 +259,10 @@ static double clamp(double x, double low, double high)
 	return x < low ? low : x > high ? high : x;
 }
 
-/* Where to cut the ascending @x in two groups with the least squares within, far values pulled in and no group smaller than MODE_SHARE. */
+/*
+ * Where to cut the ascending @x in two groups with the least squares within, far values pulled in and no group smaller
+ * than MODE_SHARE.
+ */
 static size_t split_in_two(const double *x, size_t n)
 {
 	double low = x[n / 20], high = x[n - 1 - n / 20], scale = high - low > 0 ? high - low : 1;

@@ -2,7 +2,8 @@
 /*
  * Order statistics and intervals. See stats.h for the contracts and perf-relax-verdict(7) for the reasons.
  *
- * libRmath keeps static tables for the signed-rank and rank-sum distributions: these functions are not for several threads at once.
+ * libRmath keeps static tables for the signed-rank and rank-sum distributions: these functions are not for several
+ * threads at once.
  */
 #include <errno.h>
 #include <float.h>
@@ -18,9 +19,9 @@
 #include "util.h"
 
 /*
- * Up to here the exact distributions are used. Building libRmath's table for the signed rank takes time n^3; beyond 60 the normal
- * approximation with continuity correction is off by less than one Walsh average at 95 %, and towards the wide side in the far
- * tails that early looks need, because the exact distribution has the lighter tails.
+ * Up to here the exact distributions are used. Building libRmath's table for the signed rank takes time n^3; beyond 60
+ * the normal approximation with continuity correction is off by less than one Walsh average at 95 %, and towards the
+ * wide side in the far tails that early looks need, because the exact distribution has the lighter tails.
  */
 #define SIGNED_RANK_EXACT_MAX 60
 #define RANK_SUM_EXACT_PAIRS 1600
@@ -121,7 +122,10 @@ void stats_mean_sd(const double *x, size_t n, double *mean, double *sd)
 	*sd = n < 2 ? 0 : sqrt(squares / (double)(n - 1));
 }
 
-/* A double as it is in memory: on i387 an intermediate result has more digits, and counting and collecting must see the same sums. */
+/*
+ * A double as it is in memory: on i387 an intermediate result has more digits, and counting and collecting must see the
+ * same sums.
+ */
 static double rounded(double x)
 {
 #if FLT_EVAL_METHOD != 0
@@ -191,7 +195,10 @@ static size_t sums_collect(const struct sums *s, double low, double high, double
 	return n;
 }
 
-/* An integer with the order of the doubles, and back: the middle of two keys halves the doubles between them, whatever their scale. */
+/*
+ * An integer with the order of the doubles, and back: the middle of two keys halves the doubles between them, whatever
+ * their scale.
+ */
 static uint64_t key_of(double x)
 {
 	uint64_t u;
@@ -210,10 +217,11 @@ static double of_key(uint64_t k)
 }
 
 /*
- * The @k-th smallest sum, 1 <= k <= total. Selection in a matrix with sorted rows and columns by counting below a pivot (the setting of
- * Johnson and Mizoguchi, SIAM J. Comput. 7 (1978) 147-153; Monahan's Algorithm 616, ACM TOMS 10 (1984) 265-270), here with pivots that
- * halve the value range and the set of doubles in turn: no random numbers, at most 128 walks whatever the scale of the values, until no more
- * sums are left than one walk can collect. The result is exactly one of the sums.
+ * The @k-th smallest sum, 1 <= k <= total. Selection in a matrix with sorted rows and columns by counting below a pivot
+ * (the setting of Johnson and Mizoguchi, SIAM J. Comput. 7 (1978) 147-153; Monahan's Algorithm 616, ACM TOMS 10 (1984)
+ * 265-270), here with pivots that halve the value range and the set of doubles in turn: no random numbers, at most 128
+ * walks whatever the scale of the values, until no more sums are left than one walk can collect. The result is exactly
+ * one of the sums.
  */
 static double sums_select(const struct sums *s, uint64_t k)
 {
@@ -454,8 +462,8 @@ double stats_rank_sum_p(const double *x, size_t nx, const double *y, size_t ny)
 }
 
 /*
- * Welch's standard error and Satterthwaite's degrees of freedom, in shares of the total so that neither 1e-12 nor 1e18 leaves the range of a
- * double. false: no spread at all.
+ * Welch's standard error and Satterthwaite's degrees of freedom, in shares of the total so that neither 1e-12 nor 1e18
+ * leaves the range of a double. false: no spread at all.
  */
 static bool welch(size_t nx, double sd_x, size_t ny, double sd_y, double *se, double *df)
 {
@@ -556,12 +564,13 @@ static double *centred_ranks(const double *x, size_t n)
 }
 
 /*
- * The interval's end points are sums of ranks, so what dependence does to them is told by the autocorrelation of the ranks; outliers cannot hide or
- * feign it. As if from an AR(1) process, variance grows by (1 + r) / (1 - r).
+ * The interval's end points are sums of ranks, so what dependence does to them is told by the autocorrelation of the
+ * ranks; outliers cannot hide or feign it. As if from an AR(1) process, variance grows by (1 + r) / (1 - r).
  *
- * r is estimated too low by about (1 + 3 r) / n (Marriott and Pope, Biometrika 41 (1954) 390-402), which is added back. Its standard error is
- * 1 / sqrt(n): below three quarters of that, nothing is done; above, one standard error is added for safety (less of it below 20 values, where it
- * would blow up every fifth interval). Tuned by simulation so that AR(1) effects with r up to 0.5 keep a 95 % interval's promise from 30 values on.
+ * r is estimated too low by about (1 + 3 r) / n (Marriott and Pope, Biometrika 41 (1954) 390-402), which is added back.
+ * Its standard error is 1 / sqrt(n): below three quarters of that, nothing is done; above, one standard error is added
+ * for safety (less of it below 20 values, where it would blow up every fifth interval). Tuned by simulation so that
+ * AR(1) effects with r up to 0.5 keep a 95 % interval's promise from 30 values on.
  */
 double stats_dependence(const double *d, size_t n)
 {

@@ -60,8 +60,8 @@ static double z_of(double level)
 
 static int check_rule(const struct verdict_rule *rule, double level)
 {
-	if (!(rule->margin >= 0) || !isfinite(rule->margin) || !(rule->margin_abs >= 0) || !isfinite(rule->margin_abs) ||
-	    !(level > 0 && level < 1))
+	if (!(rule->margin >= 0) || !isfinite(rule->margin) || !(rule->margin_abs >= 0) ||
+	    !isfinite(rule->margin_abs) || !(level > 0 && level < 1))
 		return -EINVAL;
 	return 0;
 }
@@ -82,8 +82,8 @@ static enum verdict direction(double effect, enum better better)
 }
 
 /*
- * The table of the design. Equality counts as "not outside zero" and as "not inside the margin" (with a hair for rounding), so both errors stay within the
- * promise for discrete values too.
+ * The table of the design. Equality counts as "not outside zero" and as "not inside the margin" (with a hair for
+ * rounding), so both errors stay within the promise for discrete values too.
  */
 static enum verdict place(const struct interval *i, double margin, enum better better)
 {
@@ -97,8 +97,8 @@ static enum verdict place(const struct interval *i, double margin, enum better b
 }
 
 /*
- * Half widths shrink with the square root of the rounds. The question is settled when the interval no longer holds zero (half width
- * below |effect|) or lies inside the margin (below margin - |effect|), whichever comes first.
+ * Half widths shrink with the square root of the rounds. The question is settled when the interval no longer holds zero
+ * (half width below |effect|) or lies inside the margin (below margin - |effect|), whichever comes first.
  */
 static double rounds_to_settle(double n, double half, double effect, double margin, double z)
 {
@@ -120,8 +120,8 @@ struct evidence {
 };
 
 /*
- * Verdict, detectable and rounds_needed from the interval. Values on a grid can hide an effect of up to one step of it: `same` is only said
- * when that much would still be inside the margin.
+ * Verdict, detectable and rounds_needed from the interval. Values on a grid can hide an effect of up to one step of it:
+ * `same` is only said when that much would still be inside the margin.
  */
 static void conclude(struct comparison *c, const struct verdict_rule *rule, const struct evidence *e)
 {
@@ -337,7 +337,8 @@ static double log_ratio_or_infinity(double a, double b)
 	return a > 0 ? log_ratio(a, b) : -INFINITY;
 }
 
-int verdict_summary(const struct summary *arm, const struct summary *ref, const struct verdict_rule *rule, struct comparison *out)
+int verdict_summary(const struct summary *arm, const struct summary *ref, const struct verdict_rule *rule,
+		    struct comparison *out)
 {
 	struct evidence e = { .fewest = 2, .sd = -1 };
 	struct interval around;
@@ -403,7 +404,8 @@ void verdict_apply_null(struct comparison *c, const struct comparison *null)
 	if (null->interval.low > 0 || null->interval.high < 0 || !(effect > 0) || !isfinite(error))
 		c->rounds_needed = INFINITY;
 	else
-		c->rounds_needed = ceil(fmax((double)c->interval.n + 1, (double)c->interval.n * (error / effect) * (error / effect)));
+		c->rounds_needed = ceil(
+			fmax((double)c->interval.n + 1, (double)c->interval.n * (error / effect) * (error / effect)));
 }
 
 const char *verdict_name(enum verdict v)
@@ -422,7 +424,9 @@ const char *verdict_name(enum verdict v)
 
 const char *better_name(enum better b)
 {
-	static const char *const names[] = { [BETTER_LOWER] = "lower", [BETTER_HIGHER] = "higher", [BETTER_NONE] = "none" };
+	static const char *const names[] = {
+		[BETTER_LOWER] = "lower", [BETTER_HIGHER] = "higher", [BETTER_NONE] = "none"
+	};
 
 	return (unsigned int)b < ARRAY_SIZE(names) ? names[b] : "none";
 }

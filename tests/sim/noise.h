@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Noise that measurements meet, as streams of trials in the order of time: whatever is disturbed by the machine depends on when a trial ran, not on
- * which arm it was. Only the arm-* models disturb an arm as such.
+ * Noise that measurements meet, as streams of trials in the order of time: whatever is disturbed by the machine depends
+ * on when a trial ran, not on which arm it was. Only the arm-* models disturb an arm as such.
  */
 #ifndef PERF_RELAX_SIM_NOISE_H
 #define PERF_RELAX_SIM_NOISE_H

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Does the verdict keep its promise? Thousands of simulated experiments for each kind of noise and each true effect, run as the tool runs them:
- * rounds of both arms in random order, the usual looks, verdict_paired() at each. Prints the operating characteristics, and ends with 1 when wrong verdicts are
- * more frequent than promised.
+ * Does the verdict keep its promise? Thousands of simulated experiments for each kind of noise and each true effect,
+ * run as the tool runs them: rounds of both arms in random order, the usual looks, verdict_paired() at each. Prints the
+ * operating characteristics, and ends with 1 when wrong verdicts are more frequent than promised.
  *
- * The wrong verdicts: at no effect, `faster` and `slower`; at an effect of the margin or more, `same` and the wrong direction. Each rate may be at
- * most 1 - confidence. A rate counts as too high when the number of wrong verdicts is above the 99.9 % quantile of the binomial distribution
- * with that probability, so that a correct procedure fails one line in a thousand at most; the default seed is fixed.
+ * The wrong verdicts: at no effect, `faster` and `slower`; at an effect of the margin or more, `same` and the wrong
+ * direction. Each rate may be at most 1 - confidence. A rate counts as too high when the number of wrong verdicts is
+ * above the 99.9 % quantile of the binomial distribution with that probability, so that a correct procedure fails one
+ * line in a thousand at most; the default seed is fixed.
  */
 #include <argp.h>
 #include <math.h>
@@ -45,8 +46,8 @@ struct arms {
 };
 
 /*
- * What people do: all of one arm, then all of the other, means, a t interval of 95 % looked at again and again. Here to show that this program
- * can fail.
+ * What people do: all of one arm, then all of the other, means, a t interval of 95 % looked at again and again. Here to
+ * show that this program can fail.
  */
 static enum verdict customary(const struct arms *a, size_t n, const struct options *o)
 {
@@ -64,7 +65,8 @@ static enum verdict customary(const struct arms *a, size_t n, const struct optio
 }
 
 /* All trials of one experiment in their order of time, as if it were to take all its rounds. */
-static void run_trials(const struct noise_model *m, struct random_state *random, struct arms *a, const struct options *o, double effect)
+static void run_trials(const struct noise_model *m, struct random_state *random, struct arms *a,
+		       const struct options *o, double effect)
 {
 	size_t narms = o->null_control ? NOISE_ARMS : 2;
 	struct noise s;
@@ -85,8 +87,8 @@ static void run_trials(const struct noise_model *m, struct random_state *random,
 	}
 }
 
-static void compare(const struct arms *a, size_t arm, size_t n, const struct verdict_rule *rule, double level, const struct options *o,
-		    struct comparison *c)
+static void compare(const struct arms *a, size_t arm, size_t n, const struct verdict_rule *rule, double level,
+		    const struct options *o, struct comparison *c)
 {
 	int err;
 
@@ -98,10 +100,16 @@ static void compare(const struct arms *a, size_t arm, size_t n, const struct ver
 		abort();
 }
 
-/* As the tool's experiment does: at each look all arms are compared, the null control is applied, and the run ends when none of them is open. */
-static enum verdict decide(const struct noise_model *m, const struct arms *a, const struct options *o, const struct looks *looks, struct tally *t)
+/*
+ * As the tool's experiment does: at each look all arms are compared, the null control is applied, and the run ends when
+ * none of them is open.
+ */
+static enum verdict decide(const struct noise_model *m, const struct arms *a, const struct options *o,
+			   const struct looks *looks, struct tally *t)
 {
-	struct verdict_rule rule = { .margin = o->margin, .margin_abs = m->additive ? NOISE_MARGIN_ABS : 0, .level = o->level };
+	struct verdict_rule rule = { .margin = o->margin,
+				     .margin_abs = m->additive ? NOISE_MARGIN_ABS : 0,
+				     .level = o->level };
 	struct comparison c = { .verdict = VERDICT_CANNOT_TELL }, null = { .verdict = VERDICT_SAME };
 	bool open = true;
 	size_t n = 0;
@@ -126,8 +134,8 @@ static enum verdict decide(const struct noise_model *m, const struct arms *a, co
 }
 
 /* @size: the true effect in margins. Its direction changes from one experiment to the next. */
-static void run_experiments(const struct noise_model *m, double size, const struct options *o, const struct looks *looks, struct random_state *random,
-			    struct tally *t)
+static void run_experiments(const struct noise_model *m, double size, const struct options *o,
+			    const struct looks *looks, struct random_state *random, struct tally *t)
 {
 	struct arms a = { .n = o->rounds };
 
@@ -159,7 +167,8 @@ static double percent(uint64_t count, const struct options *o)
 }
 
 /* The cells of one line: the true effect is known, so each verdict has its column. */
-static void print_line(const struct noise_model *m, double size, const struct options *o, const struct tally *t, bool too_many)
+static void print_line(const struct noise_model *m, double size, const struct options *o, const struct tally *t,
+		       bool too_many)
 {
 	static const char *const form[] = {
 		[FORMAT_TEXT] = "%-12s %6s %9.2f %9.2f %9.2f %9.1f %8.1f %7.1f %7.1f%s\n",
@@ -169,24 +178,30 @@ static void print_line(const struct noise_model *m, double size, const struct op
 	char effect[32];
 
 	snprintf(effect, sizeof(effect), size > 0 ? "%g m" : "0", size);
-	printf(form[o->format], m->name, effect, percent(t->wrong, o), percent(t->same, o), percent(t->right, o), percent(t->open, o),
-	       (double)t->rounds / (double)o->experiments, percent(t->dependent, o), percent(t->bimodal, o), too_many ? "  TOO MANY" : "");
+	printf(form[o->format], m->name, effect, percent(t->wrong, o), percent(t->same, o), percent(t->right, o),
+	       percent(t->open, o), (double)t->rounds / (double)o->experiments, percent(t->dependent, o),
+	       percent(t->bimodal, o), too_many ? "  TOO MANY" : "");
 	fflush(stdout);
 }
 
 static void print_head(const struct options *o)
 {
 	if (o->format == FORMAT_TEXT) {
-		printf("%llu experiments a line, %llu rounds at most, %s, margin %g %%, confidence %g %%, seed %llu\n", (unsigned long long)o->experiments,
-		       (unsigned long long)o->rounds, o->single_look ? "one look" : "the usual looks", 100 * o->margin, 100 * o->level,
+		printf("%llu experiments a line, %llu rounds at most, %s, margin %g %%, confidence %g %%, seed %llu\n",
+		       (unsigned long long)o->experiments, (unsigned long long)o->rounds,
+		       o->single_look ? "one look" : "the usual looks", 100 * o->margin, 100 * o->level,
 		       (unsigned long long)o->seed);
-		printf("%-12s %6s %9s %9s %9s %9s %8s %7s %7s\n", "noise", "effect", "wrong %", "same %", "right %", "open %", "rounds", "wide %", "modes %");
+		printf("%-12s %6s %9s %9s %9s %9s %8s %7s %7s\n", "noise", "effect", "wrong %", "same %", "right %",
+		       "open %", "rounds", "wide %", "modes %");
 	} else if (o->format == FORMAT_MARKDOWN) {
-		puts("| noise | effect | wrong % | same % | right % | cannot tell % | rounds | widened % | two modes % |");
+		puts("| noise | effect | wrong % | same % | right % | cannot tell % | rounds | widened % | two modes % "
+		     "|");
 		puts("| --- | --- | --- | --- | --- | --- | --- | --- | --- |");
 	} else {
-		puts(".Bl -column \"arm-ar1-0.2\" \"effect\" \"wrong\" \"100.00\" \"100.00\" \"100.0\" \"100.0\" \"wide\" \"modes\"");
-		puts(".It Sy noise Ta Sy effect Ta Sy wrong Ta Sy same Ta Sy right Ta Sy open Ta Sy rounds Ta Sy wide Ta Sy modes");
+		puts(".Bl -column \"arm-ar1-0.2\" \"effect\" \"wrong\" \"100.00\" \"100.00\" \"100.0\" \"100.0\" "
+		     "\"wide\" \"modes\"");
+		puts(".It Sy noise Ta Sy effect Ta Sy wrong Ta Sy same Ta Sy right Ta Sy open Ta Sy rounds Ta Sy wide "
+		     "Ta Sy modes");
 	}
 }
 
@@ -197,7 +212,8 @@ static bool simulate(const struct options *o)
 	struct looks looks;
 	bool good = true, known = false;
 
-	if (o->single_look ? looks_plan(&looks, o->level, (const double[]){ 1 }, 1) : looks_plan_usual(&looks, o->level))
+	if (o->single_look ? looks_plan(&looks, o->level, (const double[]){ 1 }, 1)
+			   : looks_plan_usual(&looks, o->level))
 		abort();
 	if (o->decision == DECISION_CUSTOMARY)
 		for (size_t k = 0; k < looks.count; k++)
@@ -231,8 +247,8 @@ static bool simulate(const struct options *o)
 	if (o->format == FORMAT_ROFF)
 		puts(".El");
 	if (o->format == FORMAT_TEXT)
-		printf("at most %.0f of %llu wrong verdicts allowed (%.1f %% promised, %.1f %% sure): %s\n", limit, (unsigned long long)o->experiments,
-		       100 * (1 - o->level), 100 * SURE, good ? "kept" : "BROKEN");
+		printf("at most %.0f of %llu wrong verdicts allowed (%.1f %% promised, %.1f %% sure): %s\n", limit,
+		       (unsigned long long)o->experiments, 100 * (1 - o->level), 100 * SURE, good ? "kept" : "BROKEN");
 	return good;
 }
 
@@ -296,14 +312,18 @@ int main(int argc, char **argv)
 		{ "model", 'm', "NAME", 0, "only this noise", 0 },
 		{ "list", 'l', NULL, 0, "the noise models", 0 },
 		{ "null-control", '0', NULL, 0, "with the reference's twin as a third arm", 0 },
-		{ "unpaired", 'u', NULL, 0, "arms one after the other and verdict_unpaired(), as `diff` has to: what that cannot know", 0 },
-		{ "customary", 'c', NULL, 0, "arms one after the other, means, 95 % at every look: shows how it goes wrong", 0 },
+		{ "unpaired", 'u', NULL, 0,
+		  "arms one after the other and verdict_unpaired(), as `diff` has to: what that cannot know", 0 },
+		{ "customary", 'c', NULL, 0,
+		  "arms one after the other, means, 95 % at every look: shows how it goes wrong", 0 },
 		{ "seed", 's', "N", 0, "of all random numbers (default 1)", 0 },
 		{ "markdown", 'M', NULL, 0, "as a Markdown table", 0 },
 		{ "roff", 'R', NULL, 0, "as an mdoc list, for the page", 0 },
 		{ NULL, 0, NULL, 0, NULL, 0 },
 	};
-	static const struct argp argp = { .options = table, .parser = parse, .doc = "How often are verdicts wrong? Simulated experiments." };
+	static const struct argp argp = { .options = table,
+					  .parser = parse,
+					  .doc = "How often are verdicts wrong? Simulated experiments." };
 	struct options o = { .experiments = 10000, .seed = 1, .rounds = 100, .margin = 0.01, .level = 0.95 };
 
 	argp_parse(&argp, argc, argv, 0, NULL, &o);

@@ -65,7 +65,8 @@ static void test_looks_by_simulation(void **state)
 	assert_int_equal(looks_plan_usual(&looks, 0.9), 0);
 	assert_near(looks.fraction[looks.count - 1], 1, 0);
 	for (size_t k = 0; k < looks.count; k++)
-		assert_true(looks.look_level[k] > 0.9 && looks.look_level[k] < 1 && (k == 0 || looks.look_level[k] <= looks.look_level[k - 1]));
+		assert_true(looks.look_level[k] > 0.9 && looks.look_level[k] < 1 &&
+			    (k == 0 || looks.look_level[k] <= looks.look_level[k - 1]));
 	for (size_t p = 0; p < PATHS; p++) {
 		double at = 0, time = 0;
 		bool out = false;

@@ -50,7 +50,10 @@ static double *walsh(const double *d, size_t n, size_t *count)
 	return w;
 }
 
-/* Hollander and Wolfe, Nonparametric Statistical Methods (1973), p. 29: depression scale, 9 patients; example of R's wilcox.test(). */
+/*
+ * Hollander and Wolfe, Nonparametric Statistical Methods (1973), p. 29: depression scale, 9 patients; example of R's
+ * wilcox.test().
+ */
 static void test_signed_rank_published(void **state)
 {
 	static const double x[] = { 1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30 };
@@ -111,12 +114,16 @@ static void test_welch_published(void **state)
 	assert_int_equal(stats_welch_interval(4, NAN, 1, 4, 2, 0, 0.95, &i), -EINVAL);
 }
 
-/* Critical values of Wilcoxon's T, two-sided 5 %, as in every table: the interval starts at the Walsh average with that many below it. */
+/*
+ * Critical values of Wilcoxon's T, two-sided 5 %, as in every table: the interval starts at the Walsh average with that
+ * many below it.
+ */
 static void test_signed_rank_table(void **state)
 {
 	static const struct {
 		size_t n, t;
-	} table[] = { { 6, 0 }, { 7, 2 }, { 8, 3 }, { 9, 5 }, { 10, 8 }, { 15, 25 }, { 20, 52 }, { 25, 89 }, { 30, 137 }, { 40, 264 }, { 50, 434 } };
+	} table[] = { { 6, 0 },	  { 7, 2 },   { 8, 3 },	   { 9, 5 },	{ 10, 8 },  { 15, 25 },
+		      { 20, 52 }, { 25, 89 }, { 30, 137 }, { 40, 264 }, { 50, 434 } };
 	struct random_state r;
 	struct interval i;
 
@@ -172,7 +179,8 @@ static void check_walsh(const double *d, size_t n, double level)
 	double *w = walsh(d, n, &count), miss;
 
 	assert_int_equal(stats_signed_rank_interval(d, n, level, &i), 0);
-	assert_near(i.estimate, count % 2 ? w[count / 2] : w[count / 2 - 1] / 2 + w[count / 2] / 2, 4 * DBL_EPSILON * fabs(i.estimate));
+	assert_near(i.estimate, count % 2 ? w[count / 2] : w[count / 2 - 1] / 2 + w[count / 2] / 2,
+		    4 * DBL_EPSILON * fabs(i.estimate));
 	assert_near(i.estimate, stats_hodges_lehmann(d, n), 0);
 	for (size_t k = 0; k < count; k++) {
 		below += w[k] < i.low;
@@ -180,7 +188,10 @@ static void check_walsh(const double *d, size_t n, double level)
 		above += w[k] > i.high;
 		from += w[k] >= i.high;
 	}
-	/* Both ends are Walsh averages, equally deep (ties leave the depth between two counts), and the exact chance to miss is within the promise. */
+	/*
+	 * Both ends are Walsh averages, equally deep (ties leave the depth between two counts), and the exact chance to
+	 * miss is within the promise.
+	 */
 	if (isfinite(i.low)) {
 		assert_true(upto > below && from > above);
 		assert_true(upto > above && from > below);
@@ -270,7 +281,8 @@ static void test_signed_rank_p_by_enumeration(void **state)
 
 static void test_rank_sum_brute_force(void **state)
 {
-	static const size_t sizes[][2] = { { 1, 1 }, { 1, 30 }, { 3, 3 }, { 4, 4 }, { 5, 40 }, { 17, 11 }, { 40, 40 }, { 60, 35 }, { 3, 500 } };
+	static const size_t sizes[][2] = { { 1, 1 },   { 1, 30 },  { 3, 3 },   { 4, 4 },  { 5, 40 },
+					   { 17, 11 }, { 40, 40 }, { 60, 35 }, { 3, 500 } };
 	struct random_state r;
 	double x[500], y[500];
 
@@ -289,7 +301,8 @@ static void test_rank_sum_brute_force(void **state)
 					shift[count++] = y[j] - x[k];
 			qsort(shift, count, sizeof(*shift), compare);
 			assert_int_equal(stats_rank_sum_interval(x, nx, y, ny, 0.95, &i), 0);
-			assert_near(i.estimate, count % 2 ? shift[count / 2] : shift[count / 2 - 1] / 2 + shift[count / 2] / 2,
+			assert_near(i.estimate,
+				    count % 2 ? shift[count / 2] : shift[count / 2 - 1] / 2 + shift[count / 2] / 2,
 				    4 * DBL_EPSILON * fabs(i.estimate));
 			while (isfinite(i.low) && shift[depth] < i.low)
 				depth++;
@@ -313,7 +326,8 @@ static void test_far_scales(void **state)
 
 	(void)state;
 	assert_int_equal(stats_signed_rank_interval(huge, 8, 0.95, &i), 0);
-	assert_true(!isnan(i.estimate) && !isnan(i.low) && !isnan(i.high) && i.low <= i.estimate && i.estimate <= i.high);
+	assert_true(!isnan(i.estimate) && !isnan(i.low) && !isnan(i.high) && i.low <= i.estimate &&
+		    i.estimate <= i.high);
 	assert_int_equal(stats_signed_rank_interval(tiny, 8, 0.95, &i), 0);
 	assert_true(i.low <= i.estimate && i.estimate <= i.high && fabs(i.low) < 1e-300);
 	assert_int_equal(stats_rank_sum_interval(huge, 8, tiny, 8, 0.95, &i), 0);
@@ -338,8 +352,10 @@ static void test_bad_input(void **state)
 	assert_int_equal(stats_rank_sum_interval(x, 1, y, 2, 0.95, &i), -EINVAL);
 	assert_int_equal(stats_rank_sum_interval(x, 1, y, 0, 0.95, &i), -EINVAL);
 	assert_int_equal(stats_bootstrap_interval(x, 0, 0.95, 100, &r, &i), -EINVAL);
-	assert_true(isnan(stats_median(x, 0)) && isnan(stats_mad(x, 0)) && isnan(stats_quantile(x, 1, 2)) && isnan(stats_quantile(x, 0, 0.5)));
-	assert_true(isnan(stats_hodges_lehmann(x, 0)) && isnan(stats_signed_rank_p(x, 0)) && isnan(stats_rank_sum_p(x, 0, y, 1)));
+	assert_true(isnan(stats_median(x, 0)) && isnan(stats_mad(x, 0)) && isnan(stats_quantile(x, 1, 2)) &&
+		    isnan(stats_quantile(x, 0, 0.5)));
+	assert_true(isnan(stats_hodges_lehmann(x, 0)) && isnan(stats_signed_rank_p(x, 0)) &&
+		    isnan(stats_rank_sum_p(x, 0, y, 1)));
 	assert_true(isnan(stats_dip(x, 0)));
 	stats_mean_sd(x, 0, &mean, &sd);
 	assert_true(isnan(mean));
@@ -369,8 +385,8 @@ static void test_order_statistics(void **state)
 }
 
 /*
- * The bootstrap knows nothing of ranks, so the two check one another: over many samples both must cover the true centre about equally often and be of
- * about the same width. It is known to be a little too narrow at this n.
+ * The bootstrap knows nothing of ranks, so the two check one another: over many samples both must cover the true centre
+ * about equally often and be of about the same width. It is known to be a little too narrow at this n.
  */
 static void test_bootstrap_agrees(void **state)
 {
@@ -471,7 +487,10 @@ static void test_dip(void **state)
 		x[i] = 1000 - x[i];
 	assert_near(stats_dip(x, N), 0.25, 0.003);
 
-	/* Table 1 of Hartigan and Hartigan (1985), n = 100: sqrt(n) dip of a uniform sample is above 0.474 in 10 % (0.471 by larger simulations). */
+	/*
+	 * Table 1 of Hartigan and Hartigan (1985), n = 100: sqrt(n) dip of a uniform sample is above 0.474 in 10 %
+	 * (0.471 by larger simulations).
+	 */
 	random_seed(&r, 18);
 	for (size_t k = 0; k < SAMPLES; k++) {
 		for (size_t i = 0; i < N; i++)
@@ -509,7 +528,10 @@ static void test_modes(void **state)
 	assert_true(stats_modes(x, N, 0.001, &m));
 	assert_false(stats_modes(x, N, 0.01, &m));
 
-	/* Not two modes: a hundred equal values and one other; a coarse clock; counts; outliers; a skewed tail; too few. */
+	/*
+	 * Not two modes: a hundred equal values and one other; a coarse clock; counts; outliers; a skewed tail; too
+	 * few.
+	 */
 	for (size_t i = 0; i < 101; i++)
 		x[i] = i == 50 ? 0.6 : 0.5;
 	assert_false(stats_modes(x, 101, 0.01, &m));
@@ -540,7 +562,8 @@ static void test_grid(void **state)
 	size_t distinct;
 
 	(void)state;
-	assert_near(stats_grid_step((const double[]){ 0.3, 0.1, 0.1 + 1e-17, 0.2 - 1e-17, 0.1, 0.5 }, 6, &distinct), 0.1, 1e-12);
+	assert_near(stats_grid_step((const double[]){ 0.3, 0.1, 0.1 + 1e-17, 0.2 - 1e-17, 0.1, 0.5 }, 6, &distinct),
+		    0.1, 1e-12);
 	assert_int_equal(distinct, 4);
 	assert_near(stats_grid_step((const double[]){ 4, 4, 4 }, 3, &distinct), 0, 0);
 	assert_int_equal(distinct, 1);

@@ -38,7 +38,8 @@ static double percent(double log_ratio)
 /* Nothing that a report prints may be NaN, whatever the verdict. */
 static void check_numbers(const struct comparison *c)
 {
-	assert_false(isnan(c->interval.estimate) || isnan(c->interval.low) || isnan(c->interval.high) || isnan(c->margin));
+	assert_false(isnan(c->interval.estimate) || isnan(c->interval.low) || isnan(c->interval.high) ||
+		     isnan(c->margin));
 	assert_false(isnan(c->detectable) || isnan(c->rounds_needed) || isnan(c->p_value));
 	assert_true(c->interval.low <= c->interval.estimate && c->interval.estimate <= c->interval.high);
 	assert_true(c->p_value >= 0 && c->p_value <= 1);
@@ -107,7 +108,8 @@ static void test_published_tiotest(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(table); i++) {
-		struct comparison c = summaries((struct summary){ 5, table[i][0], -1 }, (struct summary){ 5, table[i][1], -1 });
+		struct comparison c =
+			summaries((struct summary){ 5, table[i][0], -1 }, (struct summary){ 5, table[i][1], -1 });
 
 		assert_verdict(c, "cannot tell");
 		assert_true(c.flags & COMPARE_NO_SPREAD);
@@ -161,8 +163,8 @@ static void test_summary_edges(void **state)
 }
 
 /*
- * @n rounds whose effects (log ratios) are @center plus an even spread of +-@half, in an order that shows no trend and is
- * not alternating either.
+ * @n rounds whose effects (log ratios) are @center plus an even spread of +-@half, in an order that shows no trend and
+ * is not alternating either.
  */
 static void rounds(double *arm, double *ref, size_t n, double center, double half)
 {
@@ -371,7 +373,7 @@ static void test_p_value_agrees(void **state)
 		outside += excludes;
 		if (!(c.flags & COMPARE_AUTOCORRELATED))
 			assert_int_equal(excludes, c.p_value <= 0.05);
-		else if (excludes)	/* widened about the estimate, softened on the normal scale: the same up to the steps of the ranks */
+		else if (excludes)	/* softened on the normal scale: the same up to the steps of the ranks */
 			assert_true(c.p_value < 0.08);
 		c = unpaired(arm, n, ref, n);
 		excludes = c.interval.low > 0 || c.interval.high < 0;
@@ -390,7 +392,10 @@ static void noisy_rounds(struct random_state *r, double *arm, double *ref, size_
 	}
 }
 
-/* What a comparison says of other runs, tried: as many rounds as it names settle it, and an effect as large as it names is seen, in 80 %, about. */
+/*
+ * What a comparison says of other runs, tried: as many rounds as it names settle it, and an effect as large as it names
+ * is seen, in 80 %, about.
+ */
 static void test_what_a_run_could_have_seen(void **state)
 {
 	enum { TRIES = 300, ROOM = 5000 };
@@ -538,8 +543,12 @@ static void test_load_in_bursts(void **state)
 
 static void test_null_control(void **state)
 {
-	struct comparison null = { .verdict = VERDICT_SAME, .interval = { .estimate = 0.001, .low = -0.02, .high = 0.022, .level = 0.95, .n = 50 } };
-	struct comparison c = { .verdict = VERDICT_FASTER, .interval = { .estimate = -0.015, .low = -0.02, .high = -0.01, .level = 0.95, .n = 50 } };
+	struct comparison null = { .verdict = VERDICT_SAME,
+				   .interval = {
+					   .estimate = 0.001, .low = -0.02, .high = 0.022, .level = 0.95, .n = 50 } };
+	struct comparison c = { .verdict = VERDICT_FASTER,
+				.interval = {
+					.estimate = -0.015, .low = -0.02, .high = -0.01, .level = 0.95, .n = 50 } };
 	struct comparison kept = c;
 
 	(void)state;
@@ -601,7 +610,9 @@ static void test_rule_refused(void **state)
 /* Whatever the values: an error, or numbers that can be printed. */
 static void test_any_values(void **state)
 {
-	static const double pool[] = { 0, -0.0, 1, -1, 1e-12, 1e18, 5e-324, -5e-324, DBL_MIN, DBL_MAX, -DBL_MAX, 1 + DBL_EPSILON, 2, 3, 1e300, -1e-300 };
+	static const double pool[] = { 0,      -0.0,	1,	 -1,	  1e-12,    1e18,
+				       5e-324, -5e-324, DBL_MIN, DBL_MAX, -DBL_MAX, 1 + DBL_EPSILON,
+				       2,      3,	1e300,	 -1e-300 };
 	struct random_state r;
 	size_t judged = 0;
 
@@ -610,7 +621,9 @@ static void test_any_values(void **state)
 	for (size_t k = 0; k < 20000; k++) {
 		size_t n = random_below(&r, 41), m = random_below(&r, 41), first = random_below(&r, ARRAY_SIZE(pool));
 		size_t kinds = 1 + random_below(&r, ARRAY_SIZE(pool) - first);
-		struct verdict_rule rule = { .margin = 0.01, .level = 0.95, .better = (enum better)random_below(&r, 3) };
+		struct verdict_rule rule = { .margin = 0.01,
+					     .level = 0.95,
+					     .better = (enum better)random_below(&r, 3) };
 		struct summary s[2];
 		struct comparison c;
 		double x[40], y[40];
