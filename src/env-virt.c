@@ -174,7 +174,9 @@ static char *from_sysinfo(const char *root)
 	if (!text)
 		return NULL;
 	line = strstr(text, "VM00 Control Program:");
-	if (line) {
+	if (strstr(text, "TCGguest")) {	/* QEMU's name for a guest that it emulates; it shows KVM's control program all the same */
+		name = util_strdup("QEMU TCG (emulated)");
+	} else if (line) {
 		line += strlen("VM00 Control Program:");
 		line[strcspn(line, "\n")] = '\0';
 		name = util_strdup(sysroot_clean(line));

@@ -416,6 +416,8 @@ static void read_mitigations(struct env *e, const char *root)
 			free(text);
 			continue;
 		}
+		if (strncmp(shown, "KVM: ", 5) == 0)	/* itlb_multihit says whom it concerns first */
+			shown += 5;
 		if (strncmp(shown, "Mitigation: ", 12) == 0)
 			shown += 12;
 		all = util_asprintf("%s%s%s: %.*s", old ? old : "", old ? "; " : "", *name, (int)strcspn(shown, ";:,\n"), shown);

@@ -159,7 +159,6 @@
 	X(INTEL, 6, 0x37, 0x37, 0, 15, "", SILVERMONT) \
 	X(INTEL, 6, 0x4a, 0x4a, 0, 15, "", SILVERMONT) \
 	X(INTEL, 6, 0x4d, 0x4d, 0, 15, "", SILVERMONT) \
-	X(INTEL, 6, 0x5a, 0x5a, 0, 15, "", SILVERMONT) \
 	X(INTEL, 6, 0x57, 0x57, 0, 15, "", KNL) \
 	X(AMD, 15, 0, 255, 0, 15, "", K8) \
 	X(AMD, 16, 0, 255, 0, 15, "", K10) \
@@ -199,6 +198,7 @@
 	X(0x0039, PPC970) \
 	X(0x003c, PPC970) \
 	X(0x0044, PPC970) \
+	X(0x0045, PPC970) \
 	X(0x003e, POWER6)
 
 #define CHECK 0.15		/* the tolerance for figures in core cycles */
