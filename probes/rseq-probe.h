@@ -14,8 +14,18 @@
 #endif
 #endif
 
-#if defined(RSEQ_SIG) && (defined(__x86_64__) || defined(__aarch64__)) && UINTPTR_MAX == UINT64_MAX && \
-	!defined(PERF_RELAX_ARCH_GENERIC)
+/*
+ * Written for these, and tried on their kernels. ppc64 in big-endian order and mips64 could have one too, but it could
+ * not be tried; the 32-bit ones have too few registers or another layout of the area; Power code with PC-relative
+ * addressing keeps no TOC pointer.
+ */
+#if !defined(PERF_RELAX_ARCH_GENERIC) && UINTPTR_MAX == UINT64_MAX && \
+	(defined(__x86_64__) || defined(__aarch64__) || defined(__s390x__) || \
+	 (defined(__powerpc64__) && defined(__LITTLE_ENDIAN__) && !defined(__PCREL__)))
+#define PROBE_RSEQ_WRITTEN 1
+#endif
+
+#if defined(PROBE_RSEQ_WRITTEN) && defined(RSEQ_SIG)
 #define PROBE_HAVE_RSEQ 1
 PROBE_DECLARE_TEXT(rseq_add)
 PROBE_DECLARE_TEXT(rseq_cmpxchg)
