@@ -150,7 +150,7 @@ struct elf_file {
 	int fd;			/* -1: in memory */
 	const uint8_t *map;
 	uint64_t size;
-	unsigned int e_type, e_machine, elf_class, e_phnum;
+	unsigned int e_type, e_machine, elf_class;
 	bool msb, kernel, no_sections, debug_file;
 	uint64_t e_entry;
 	uint32_t e_flags;

@@ -162,7 +162,9 @@ bool regions_find(struct elf_file *f, const GElf_Ehdr *eh)
 		regions_by_segment(f);
 	else if (in_sections && !f->n_regions && !f->damage.text[0])
 		f->debug_file = true;
-	if (!f->n_regions && eh->e_phnum && !in_sections && (eh->e_phoff >= f->size || f->e_phnum > (f->size - eh->e_phoff) /
+	/* libelf shows no program headers when not all of them are there. */
+	if (!f->n_regions && eh->e_phnum && eh->e_phnum != PN_XNUM && !in_sections &&
+	    (eh->e_phoff >= f->size || eh->e_phnum > (f->size - eh->e_phoff) /
 	     (f->elf_class == ELFCLASS64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr))))
 		damage(f, "truncated: the program headers lie past the end of the file, at byte %" PRIu64 " of %" PRIu64, (uint64_t)eh->e_phoff, f->size);
 	tidy_regions(f);

@@ -84,7 +84,7 @@ static const uint8_t two_byte[256] = {
 struct decoder {
 	const uint8_t *p;
 	size_t avail, at;	/* bytes there are; bytes used */
-	bool bits64, op16, addr_small, rex_w, rex_b;
+	bool bits64, op16, addr_small, rex_w, rex_b, lock;
 	uint8_t rep;		/* the last of f2 and f3, or 0 */
 	unsigned int n_prefixes, n_f3;
 	bool vex;
@@ -274,8 +274,8 @@ static bool decode_two_byte(struct decoder *d, struct insn *out)
 
 static void pause_hint(const struct decoder *d, struct insn *out)
 {
-	/* With REX.B it is xchg with r8; the last of f2 and f3 counts. */
-	if (d->rep != 0xf3 || d->rex_b)
+	/* With REX.B it is xchg with r8; the last of f2 and f3 counts; LOCK makes it invalid. */
+	if (d->rep != 0xf3 || d->rex_b || d->lock)
 		return;
 	if (d->n_f3 == d->n_prefixes && d->n_f3 <= 2)
 		out->hint = d->n_f3 == 1 ? X86_PAUSE : X86_REP_PAUSE;
@@ -392,7 +392,10 @@ static bool decode(struct decoder *d, struct insn *out)
 		case 0xf2:
 			d->rep = b;
 			break;
-		case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65: case 0xf0:
+		case 0xf0:
+			d->lock = true;
+			break;
+		case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65:
 			break;
 		default:
 			if (d->bits64 && (b & 0xf0) == 0x40) {	/* counts only right before the opcode */

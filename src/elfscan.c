@@ -238,7 +238,6 @@ static void scan_elf(struct elfscan *scan, Elf *elf, const uint8_t *map, uint64_
 	struct elf_file *f = &scan->file;
 	char text[128];
 	GElf_Ehdr eh;
-	size_t phnum;
 
 	*f = (struct elf_file){ .elf = elf, .fd = scan->fd, .map = map, .size = size };
 	if (!gelf_getehdr(elf, &eh)) {
@@ -250,7 +249,6 @@ static void scan_elf(struct elfscan *scan, Elf *elf, const uint8_t *map, uint64_
 	f->e_machine = eh.e_machine;
 	f->e_entry = eh.e_entry;
 	f->e_flags = eh.e_flags;
-	f->e_phnum = elf_getphdrnum(elf, &phnum) ? eh.e_phnum : (unsigned int)phnum;
 	f->elf_class = eh.e_ident[EI_CLASS];
 	f->msb = eh.e_ident[EI_DATA] == ELFDATA2MSB;
 	f->isa = isa_of(f->e_machine, f->elf_class, f->msb, f->e_flags, f->e_type);
