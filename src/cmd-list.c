@@ -185,6 +185,16 @@ static void print_meters(void)
 	meters_close(&m);
 }
 
+/* Without trying them: that takes milliseconds of looking at clocks, and a plain `list` shall be instant. */
+static void print_meter_names(void)
+{
+#define X(ident, name, unit, what) printf("  %-14s %s\n", name, what);
+	METERS(X)
+#undef X
+	printf("  %-14s core cycles of a PMU, else (cycles~) estimated by a chain of dependent additions\n", "cycles");
+	printf("  `perf relax list meters` tries them and says why this machine lacks one.\n");
+}
+
 static void print_events(void)
 {
 	for (const char *const *name = meter_perf_event_names(); *name; name++)
@@ -205,8 +215,10 @@ int cmd_list(int argc, char **argv)
 		first = false;
 		if (i == SECTION_LOCKS)
 			print_locks();
-		else if (i == SECTION_METERS)
+		else if (i == SECTION_METERS && l.any)
 			print_meters();
+		else if (i == SECTION_METERS)
+			print_meter_names();
 		else if (i == SECTION_EVENTS)
 			print_events();
 		else
