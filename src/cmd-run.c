@@ -163,6 +163,8 @@ static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct v
 
 static void declare(struct run *r)
 {
+	size_t metric;
+
 	for (size_t i = 0; i < r->narm; i++) {
 		bool null = r->null_control && i == r->narm - 1;
 		char *name = null ? util_asprintf("%s#2", r->arm[i].name) : util_strdup(r->arm[i].name);
@@ -172,7 +174,9 @@ static void declare(struct run *r)
 			r->result->arm[arm].twin_of = 0;
 		free(name);
 	}
-#define X(member, name, unit, better) result_add_metric(r->result, name, unit, better, false, !strcmp(name, "wall"));
+#define X(member, name, unit, better) \
+	metric = result_add_metric(r->result, name, unit, better, false, !strcmp(name, "wall")); \
+	r->result->metric[metric].detail = (better) == BETTER_NONE;
 	RUN_METRICS(X)
 #undef X
 	result_add_condition(r->result, "");

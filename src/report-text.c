@@ -65,7 +65,7 @@ static void print_title(const struct text_report *t)
 static char *direction_text(const struct result *r)
 {
 	static const char *const words[] = {
-		[BETTER_LOWER] = "lower is better", [BETTER_HIGHER] = "higher is better", [BETTER_NONE] = "no better direction",
+		[BETTER_LOWER] = "lower is better", [BETTER_HIGHER] = "higher is better", [BETTER_NONE] = "no direction",
 	};
 	char *text = util_strdup("");
 
@@ -174,7 +174,7 @@ static size_t choose_metrics(const struct text_report *t, size_t condition, size
 	for (m = from; m < r->nmetric; m++) {
 		size_t width = strlen(metric_head(&r->metric[m], head, sizeof(head)));
 
-		if (!metric_measured(r, condition, m))
+		if (!metric_measured(r, condition, m) || (r->metric[m].detail && m != t->headline && t->o->verbosity < 1))
 			continue;
 		width = (width < 8 ? 8 : width) + 2;
 		if (any && width > room)
@@ -487,7 +487,7 @@ static void print_other_metrics(const struct text_report *t, size_t condition)
 			const struct comparison *head = comparison_index_find(t->index, condition, t->headline, a);
 			char *clean;
 
-			if (!c || (t->o->verbosity < 1 && (r->metric[m].better == BETTER_NONE || (head && head->verdict == c->verdict))))
+			if (!c || (t->o->verbosity < 1 && (r->metric[m].better == BETTER_NONE || r->metric[m].detail || (head && head->verdict == c->verdict))))
 				continue;
 			clean = report_clean(r->arm[a].name, t->o);
 			table_cell(table, STYLE_PLAIN, "%s", clean);
@@ -563,6 +563,7 @@ int report_text(FILE *f, const struct result *r, const struct report_options *o,
 	struct text_report t = { .f = f, .r = r, .o = o, .index = index };
 	int err = report_pick_metric(r, o, &t.headline, why);
 
+	err = err ? err : report_check_sort(r, o, why);
 	if (err)
 		goto out;
 	print_title(&t);

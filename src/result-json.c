@@ -334,8 +334,8 @@ void result_json_write(FILE *f, const struct result *r)
 		fprintf(f, "%s\n    {\"name\": ", m ? "," : "");
 		result_json_string(f, r->metric[m].name);
 		put_string(f, "unit", r->metric[m].unit ? r->metric[m].unit : "");
-		fprintf(f, ", \"better\": \"%s\", \"estimated\": %s, \"headline\": %s}", better_name(r->metric[m].better),
-			r->metric[m].estimated ? "true" : "false", r->metric[m].headline ? "true" : "false");
+		fprintf(f, ", \"better\": \"%s\", \"estimated\": %s, \"headline\": %s%s}", better_name(r->metric[m].better),
+			r->metric[m].estimated ? "true" : "false", r->metric[m].headline ? "true" : "false", r->metric[m].detail ? ", \"detail\": true" : "");
 	}
 	fputs(r->nmetric ? "\n  ]" : "]", f);
 	put_arms(f, r);

@@ -32,20 +32,23 @@ static int better_of(struct reader *rd, struct piece at, const char *text, enum 
 static int read_metric(struct reader *rd, struct piece at, json_t *object)
 {
 	const char *name = NULL, *unit = "", *better = "none";
-	bool estimated = false, headline = false;
+	bool estimated = false, headline = false, detail = false;
+	size_t added;
 	enum better direction = BETTER_NONE;
 	int err = scan_string(&rd->s, at, object, "name", true, &name);
 
 	err = err ? err : scan_string(&rd->s, at, object, "unit", false, &unit);
 	err = err ? err : scan_string(&rd->s, at, object, "better", false, &better);
 	err = err ? err : scan_bool(&rd->s, at, object, "estimated", &estimated);
+	err = err ? err : scan_bool(&rd->s, at, object, "detail", &detail);
 	err = err ? err : scan_bool(&rd->s, at, object, "headline", &headline);
 	err = err ? err : better_of(rd, at, better, &direction);
 	if (err)
 		return err;
 	if (result_find_metric(rd->r, name) != SIZE_MAX)
 		return scan_fail(&rd->s, at.begin, "metric \"%s\" is there twice", name);
-	result_add_metric(rd->r, name, unit, direction, estimated, headline);
+	added = result_add_metric(rd->r, name, unit, direction, estimated, headline);
+	rd->r->metric[added].detail = detail;
 	return 0;
 }
 

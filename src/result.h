@@ -61,6 +61,7 @@ struct result_metric {
 	enum better better;
 	bool estimated;		/* cycles~ */
 	bool headline;		/* named before the run */
+	bool detail;		/* in tables for people only with -v; set by the caller after result_add_metric() */
 };
 
 struct result_pair {		/* ordered key and value; value NULL: why says why not */
