@@ -61,9 +61,16 @@ static void print_title(const struct text_report *t)
 		report_paragraph(t->f, t->o, "file %s, measured %s", r->file, r->start_time ? r->start_time : "at an unknown time");
 }
 
-/* "ns, ticks, cycles~: lower is better; instructions: no better direction". */
-static char *direction_text(const struct result *r)
+/* Details are for -v, unless one is what the table is about. */
+static bool metric_shown(const struct text_report *t, size_t metric)
 {
+	return !t->r->metric[metric].detail || metric == t->headline || t->o->verbosity > 0;
+}
+
+/* "ns, ticks, cycles~: lower is better; instructions: no better direction". */
+static char *direction_text(const struct text_report *t)
+{
+	const struct result *r = t->r;
 	static const char *const words[] = {
 		[BETTER_LOWER] = "lower is better", [BETTER_HIGHER] = "higher is better", [BETTER_NONE] = "no direction",
 	};
@@ -75,7 +82,7 @@ static char *direction_text(const struct result *r)
 		for (size_t m = 0; m < r->nmetric; m++) {
 			char name[64], *longer;
 
-			if (r->metric[m].better != b)
+			if (r->metric[m].better != b || !metric_shown(t, m))
 				continue;
 			longer = util_asprintf("%s%s%s", text, any ? ", " : *text ? "; " : "", report_metric_name(&r->metric[m], name, sizeof(name)));
 			free(text);
@@ -95,7 +102,7 @@ static char *direction_text(const struct result *r)
 static void print_caption(const struct text_report *t, size_t condition)
 {
 	const struct result *r = t->r;
-	char *directions = direction_text(r);
+	char *directions = direction_text(t);
 	bool per_op = true;
 
 	for (size_t m = 0; m < r->nmetric; m++) {
@@ -174,7 +181,7 @@ static size_t choose_metrics(const struct text_report *t, size_t condition, size
 	for (m = from; m < r->nmetric; m++) {
 		size_t width = strlen(metric_head(&r->metric[m], head, sizeof(head)));
 
-		if (!metric_measured(r, condition, m) || (r->metric[m].detail && m != t->headline && t->o->verbosity < 1))
+		if (!metric_measured(r, condition, m) || !metric_shown(t, m))
 			continue;
 		width = (width < 8 ? 8 : width) + 2;
 		if (any && width > room)
@@ -487,7 +494,7 @@ static void print_other_metrics(const struct text_report *t, size_t condition)
 			const struct comparison *head = comparison_index_find(t->index, condition, t->headline, a);
 			char *clean;
 
-			if (!c || (t->o->verbosity < 1 && (r->metric[m].better == BETTER_NONE || r->metric[m].detail || (head && head->verdict == c->verdict))))
+			if (!c || !metric_shown(t, m) || (t->o->verbosity < 1 && (r->metric[m].better == BETTER_NONE || (head && head->verdict == c->verdict))))
 				continue;
 			clean = report_clean(r->arm[a].name, t->o);
 			table_cell(table, STYLE_PLAIN, "%s", clean);
