@@ -139,7 +139,8 @@ struct result *session_result(const struct session *s, const struct measure_opti
 	for (enum env_item i = 0; i < ENV_ITEM_COUNT; i++)
 		result_set_env(r, env_key(i), e->value[i], e->why[i]);
 	describe_meters(s, r);
-	if (e->hypervisor)
+	/* Whole programs are not about one instruction. */
+	if (e->hypervisor && strcmp(command, "run"))
 		result_warn(r, WARN_HYPERVISOR, e->value[ENV_HYPERVISOR]);
 	if (e->value[ENV_CLOCKSOURCE] && !is_own_counter(e->value[ENV_CLOCKSOURCE]))
 		result_warn(r, WARN_CLOCKSOURCE, e->value[ENV_CLOCKSOURCE]);
