@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What to do when perf_event_open(2) fails: one answer for each of its errors, with the values that matter as they are now.
+ * What to do when perf_event_open(2) fails: one answer for each of its errors, with the values that matter as they are
+ * now.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -66,17 +67,30 @@ static int permission(int err, const char *where, int cpu, struct reason *why)
 	int level = paranoid(value, sizeof(value));
 
 	if (capable || (level <= 1 && level > INT32_MIN && cpu < 0))
-		return reason_set(why, err, "%s: %s: %s%s, so %s refuses it: let it pass perf_event_open (docker: --cap-add PERFMON with a seccomp profile "
-				  "that allows the call), or run outside", where, strerror(err), value, capable ? " and the process may use counters" : "",
-				  filtered ? "the seccomp filter on this process" : "a sandbox or security module");
+		return reason_set(
+			why, err,
+			"%s: %s: %s%s, so %s refuses it: let it pass perf_event_open (docker: --cap-add PERFMON with "
+			"a seccomp profile "
+			"that allows the call), or run outside",
+			where, strerror(err), value, capable ? " and the process may use counters" : "",
+			filtered ? "the seccomp filter on this process" : "a sandbox or security module");
 	if (level > 2)
-		return reason_set(why, err, "%s: %s: %s; above 2, Debian's and Ubuntu's kernels refuse all counters to all but root and CAP_PERFMON: become root, or "
-				  "sysctl kernel.perf_event_paranoid=2%s", where, strerror(err), value,
-				  filtered ? " (a seccomp filter is active too)" : "");
+		return reason_set(
+			why, err,
+			"%s: %s: %s; above 2, Debian's and Ubuntu's kernels refuse all counters to all but root and "
+			"CAP_PERFMON: become root, or "
+			"sysctl kernel.perf_event_paranoid=2%s",
+			where, strerror(err), value, filtered ? " (a seccomp filter is active too)" : "");
 	if (cpu >= 0)
-		return reason_set(why, err, "%s: %s: %s; counting a whole CPU needs 0 or less, root or CAP_PERFMON", where, strerror(err), value);
-	return reason_set(why, err, "%s: %s: %s; at 2 only user space may be counted, the kernel's part needs 1 or less, tracepoints -1; or root or "
-			  "CAP_PERFMON%s", where, strerror(err), value, filtered ? ". A seccomp filter is active and may be the cause as well" : "");
+		return reason_set(why, err, "%s: %s: %s; counting a whole CPU needs 0 or less, root or CAP_PERFMON",
+				  where, strerror(err), value);
+	return reason_set(
+		why, err,
+		"%s: %s: %s; at 2 only user space may be counted, the kernel's part needs 1 or less, tracepoints -1; "
+		"or root or "
+		"CAP_PERFMON%s",
+		where, strerror(err), value,
+		filtered ? ". A seccomp filter is active and may be the cause as well" : "");
 }
 
 /* The PMU that an event such as "msr/tsc/" names, if this machine has it. */
@@ -111,45 +125,70 @@ void meter_perf_advice(int err, const char *event, int cpu, struct reason *why)
 	case ENXIO:
 	case EOPNOTSUPP:
 		if (names_pmu(event, buf, sizeof(buf))) {
-			reason_set(why, err, "%s: %s: the PMU %s is there, but its driver refuses this event or these modifiers", where, strerror(err), buf);
+			reason_set(why, err,
+				   "%s: %s: the PMU %s is there, but its driver refuses this event or these modifiers",
+				   where, strerror(err), buf);
 			return;
 		}
 		if (err == EINVAL && meter_pmu_have_core()) {
-			reason_set(why, err, "%s: %s: the kernel refuses this encoding on this CPU; try the event without its modifiers and masks, or a name "
-				   "of `perf-relax list`", where, strerror(err));
+			reason_set(
+				why, err,
+				"%s: %s: the kernel refuses this encoding on this CPU; try the event without its "
+				"modifiers and masks, or a name "
+				"of `perf-relax list`",
+				where, strerror(err));
 			return;
 		}
-		reason_set(why, err, "%s: %s: %s", where, strerror(err), meter_pmu_have_core() ?
-			   "this CPU's PMU has no such counter, or its kernel driver cannot count so" :
-			   "the kernel shows no PMU of the CPU; in a virtual machine the hypervisor has to offer one (QEMU/KVM: -cpu host,pmu=on)");
+		reason_set(
+			why, err, "%s: %s: %s", where, strerror(err),
+			meter_pmu_have_core() ?
+				"this CPU's PMU has no such counter, or its kernel driver cannot count so" :
+				"the kernel shows no PMU of the CPU; in a virtual machine the hypervisor has to offer "
+				"one (QEMU/KVM: -cpu host,pmu=on)");
 		return;
 	case ENOSYS:
-		reason_set(why, err, "%s: %s: this kernel, or the sandbox around it (gVisor, qemu-user, a seccomp filter), has no perf_event_open; no sysctl changes "
-			   "that, clocks work all the same", where, strerror(err));
+		reason_set(
+			why, err,
+			"%s: %s: this kernel, or the sandbox around it (gVisor, qemu-user, a seccomp filter), has no "
+			"perf_event_open; no sysctl changes "
+			"that, clocks work all the same",
+			where, strerror(err));
 		return;
 	case EMFILE:
 		getrlimit(RLIMIT_NOFILE, &limit);
-		reason_set(why, err, "%s: %s: the limit is %" PRIu64 " (hard limit %" PRIu64 "), and each event takes one: ulimit -n, or fewer events", where,
-			   strerror(err), (uint64_t)limit.rlim_cur, (uint64_t)limit.rlim_max);
+		reason_set(why, err,
+			   "%s: %s: the limit is %" PRIu64 " (hard limit %" PRIu64
+			   "), and each event takes one: ulimit -n, or fewer events",
+			   where, strerror(err), (uint64_t)limit.rlim_cur, (uint64_t)limit.rlim_max);
 		return;
 	case ENFILE:
 		if (read_proc("/proc/sys/fs/file-nr", buf, sizeof(buf)) < 0)
 			snprintf(buf, sizeof(buf), "unreadable");
-		reason_set(why, err, "%s: %s: fs.file-nr (used, free, limit) is \"%s\": raise sysctl fs.file-max, or close programs", where, strerror(err), buf);
+		reason_set(
+			why, err,
+			"%s: %s: fs.file-nr (used, free, limit) is \"%s\": raise sysctl fs.file-max, or close programs",
+			where, strerror(err), buf);
 		return;
 	case EBUSY:
 		if (read_proc("/proc/sys/kernel/nmi_watchdog", buf, sizeof(buf)) < 0)
 			snprintf(buf, sizeof(buf), "unreadable");
-		reason_set(why, err, "%s: %s: another program holds the PMU for itself; kernel.nmi_watchdog is %s (1 takes a counter)", where, strerror(err), buf);
+		reason_set(
+			why, err,
+			"%s: %s: another program holds the PMU for itself; kernel.nmi_watchdog is %s (1 takes a "
+			"counter)",
+			where, strerror(err), buf);
 		return;
 	case E2BIG:
-		reason_set(why, err, "%s: %s: this kernel is too old for a field that the event uses", where, strerror(err));
+		reason_set(why, err, "%s: %s: this kernel is too old for a field that the event uses", where,
+			   strerror(err));
 		return;
 	case ENOSPC:
-		reason_set(why, err, "%s: %s: all hardware breakpoints or counters of that kind are taken", where, strerror(err));
+		reason_set(why, err, "%s: %s: all hardware breakpoints or counters of that kind are taken", where,
+			   strerror(err));
 		return;
 	case ENOMEM:
-		reason_set(why, err, "%s: %s: the kernel has no memory for another event; use fewer", where, strerror(err));
+		reason_set(why, err, "%s: %s: the kernel has no memory for another event; use fewer", where,
+			   strerror(err));
 		return;
 	case ESRCH:
 		reason_set(why, err, "%s: %s: the thread to be counted has ended", where, strerror(err));

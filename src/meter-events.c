@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A perf-style list of events, "cycles,{instructions,branches}:u,cpu/event=0x3c/,r01c2,sched:sched_switch" -> struct perf_event_attr.
- * Names are looked up as perf's generic ones, then by libpfm4, then as named events of the core PMUs, then as tracepoints.
+ * A perf-style list of events, "cycles,{instructions,branches}:u,cpu/event=0x3c/,r01c2,sched:sched_switch" -> struct
+ * perf_event_attr. Names are looked up as perf's generic ones, then by libpfm4, then as named events of the core PMUs,
+ * then as tracepoints.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -15,7 +16,7 @@
 #define NAME_SHOWN "%.60s%s"	/* a name in a message, with NAME_ARGS */
 #define NAME_ARGS(s) (s), strlen(s) > 60 ? "..." : ""
 
-/* perf's generic names ------------------------------------------------------------------------------------------------------------- */
+/* perf's generic names */
 
 struct generic {
 	const char *name, *alias;
@@ -35,8 +36,10 @@ static const struct generic generics[] = {
 	{ "cache-misses", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, "", false },
 	{ "bus-cycles", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_BUS_CYCLES, "", false },
 	{ "ref-cycles", NULL, PERF_TYPE_HARDWARE, PERF_COUNT_HW_REF_CPU_CYCLES, "", false },
-	{ "stalled-cycles-frontend", "idle-cycles-frontend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND, "", false },
-	{ "stalled-cycles-backend", "idle-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, "", false },
+	{ "stalled-cycles-frontend", "idle-cycles-frontend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_FRONTEND,
+	  "", false },
+	{ "stalled-cycles-backend", "idle-cycles-backend", PERF_TYPE_HARDWARE, PERF_COUNT_HW_STALLED_CYCLES_BACKEND, "",
+	  false },
 	{ "cpu-clock", NULL, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, "ns", false },
 	{ "task-clock", NULL, PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, "ns", false },
 	{ "page-faults", "faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, "", false },
@@ -93,8 +96,10 @@ static bool find_cache(const char *name, struct generic *g)
 			if (!(caches[c].ops >> cache_ops[o].id & 1) || (!miss && strcmp(rest, cache_ops[o].many)))
 				continue;
 			*g = (struct generic){ .name = name, .type = PERF_TYPE_HW_CACHE, .unit = "" };
-			g->config = caches[c].id | cache_ops[o].id << 8 |
-				    (uint64_t)(miss ? PERF_COUNT_HW_CACHE_RESULT_MISS : PERF_COUNT_HW_CACHE_RESULT_ACCESS) << 16;
+			g->config =
+				caches[c].id | cache_ops[o].id << 8 |
+				(uint64_t)(miss ? PERF_COUNT_HW_CACHE_RESULT_MISS : PERF_COUNT_HW_CACHE_RESULT_ACCESS)
+					<< 16;
 			return true;
 		}
 	}
@@ -123,7 +128,8 @@ const char *meter_generic_name(size_t i)
 			if (!(caches[c].ops >> cache_ops[o].id & 1))
 				continue;
 			if (i < 2) {
-				snprintf(text, sizeof(text), "%s-%s%s", caches[c].name, i ? cache_ops[o].one : cache_ops[o].many, i ? "-misses" : "");
+				snprintf(text, sizeof(text), "%s-%s%s", caches[c].name,
+					 i ? cache_ops[o].one : cache_ops[o].many, i ? "-misses" : "");
 				return util_intern(text);
 			}
 			i -= 2;
@@ -131,7 +137,7 @@ const char *meter_generic_name(size_t i)
 	return NULL;
 }
 
-/* Modifiers ------------------------------------------------------------------------------------------------------------------------ */
+/* Modifiers */
 
 /* perf's event modifiers (perf-list(1), "EVENT MODIFIERS"); S and W change nothing for counting. */
 #define MODIFIERS "ukhGHIpPSDWe"
@@ -171,11 +177,14 @@ static void apply_modifiers(struct meter_event *e, const char *mods)
 
 static int bad_modifiers(const char *event, const char *mods, struct reason *why)
 {
-	return reason_set(why, EINVAL, "event '" NAME_SHOWN "': '" NAME_SHOWN "' is no modifier: u (user), k (kernel), h (hypervisor), "
-			  "G (guest), H (host), I (not idle), p, pp, ppp, P (precise), D (pinned), e (exclusive)", NAME_ARGS(event), NAME_ARGS(mods));
+	return reason_set(why, EINVAL,
+			  "event '" NAME_SHOWN "': '" NAME_SHOWN
+			  "' is no modifier: u (user), k (kernel), h (hypervisor), "
+			  "G (guest), H (host), I (not idle), p, pp, ppp, P (precise), D (pinned), e (exclusive)",
+			  NAME_ARGS(event), NAME_ARGS(mods));
 }
 
-/* The list ------------------------------------------------------------------------------------------------------------------------- */
+/* The list */
 
 static struct meter_event *add_event(struct meter_event_list *list, const char *name, int group)
 {
@@ -211,7 +220,8 @@ void meter_events_free(struct meter_event_list *list)
 }
 
 /* A core event: one counter, or on a hybrid machine one for each type of core. @mods may be "". */
-static void add_core_event(struct meter_event_list *list, const char *token, const char *base, const char *mods, uint32_t type, uint64_t config, int group)
+static void add_core_event(struct meter_event_list *list, const char *token, const char *base, const char *mods,
+			   uint32_t type, uint64_t config, int group)
 {
 	struct meter_pmu *core;
 	size_t n = meter_pmu_cores(&core);
@@ -224,7 +234,9 @@ static void add_core_event(struct meter_event_list *list, const char *token, con
 		if (n > 1) {
 			free(e->name);
 			e->name = util_asprintf("%s/%s/%s", core[i].name, base, mods);
-			/* PERF_PMU_CAP_EXTENDED_HW_TYPE: the PMU stands in the upper half of a generic event's config. */
+			/*
+			 * PERF_PMU_CAP_EXTENDED_HW_TYPE: the PMU stands in the upper half of a generic event's config.
+			 */
 			if (type == PERF_TYPE_RAW)
 				e->attr.type = core[i].type;
 			else
@@ -235,7 +247,8 @@ static void add_core_event(struct meter_event_list *list, const char *token, con
 	meter_pmu_free(core, n);
 }
 
-static int add_generic(struct meter_event_list *list, const char *token, const char *base, const char *mods, const struct generic *g, int group)
+static int add_generic(struct meter_event_list *list, const char *token, const char *base, const char *mods,
+		       const struct generic *g, int group)
 {
 	bool software = g->type == PERF_TYPE_SOFTWARE;
 	size_t first = list->n;
@@ -294,7 +307,9 @@ static int add_pmu_event(struct meter_event_list *list, const char *token, int g
 		char hint[256];
 
 		util_did_you_mean(pmu_name, meter_perf_event_names(), hint, sizeof(hint));
-		err = reason_set(why, EINVAL, "event '" NAME_SHOWN "': this machine has no PMU '" NAME_SHOWN "'%s (see /sys/bus/event_source/devices)",
+		err = reason_set(why, EINVAL,
+				 "event '" NAME_SHOWN "': this machine has no PMU '" NAME_SHOWN
+				 "'%s (see /sys/bus/event_source/devices)",
 				 NAME_ARGS(token), NAME_ARGS(pmu_name), hint);
 		goto out;
 	}
@@ -305,7 +320,8 @@ static int add_pmu_event(struct meter_event_list *list, const char *token, int g
 			struct meter_event *e = add_event(list, token, group);
 
 			/* cpu_core/cycles/: perf's generic names work within a core PMU too. */
-			if (pmu[i].core && !meter_pmu_has_event(&pmu[i], terms) && find_generic(terms, &g) && g.type != PERF_TYPE_SOFTWARE) {
+			if (pmu[i].core && !meter_pmu_has_event(&pmu[i], terms) && find_generic(terms, &g) &&
+			    g.type != PERF_TYPE_SOFTWARE) {
 				e->attr.type = g.type;
 				e->attr.config = g.config | (uint64_t)pmu[i].type << 32;
 			} else {
@@ -316,8 +332,9 @@ static int add_pmu_event(struct meter_event_list *list, const char *token, int g
 				e->cpu = pmu[i].cpumask.cpu[c];
 			if (!err && (n > 1 || cpus > 1) && !strcmp(e->name, token)) {
 				free(e->name);
-				e->name = e->cpu >= 0 && cpus > 1 ? util_asprintf("%s/%s/%s@cpu%d", pmu[i].name, terms, mods, e->cpu)
-								    : util_asprintf("%s/%s/%s", pmu[i].name, terms, mods);
+				e->name = e->cpu >= 0 && cpus > 1 ?
+						  util_asprintf("%s/%s/%s@cpu%d", pmu[i].name, terms, mods, e->cpu) :
+						  util_asprintf("%s/%s/%s", pmu[i].name, terms, mods);
 			}
 		}
 	}
@@ -412,12 +429,18 @@ static int add_tracepoint(struct meter_event_list *list, const char *token, int 
 		e->attr.config = (uint64_t)id;
 	} else if (id == -EACCES) {
 		e->err = EACCES;
-		e->why = util_asprintf("'" NAME_SHOWN "' looks like a tracepoint, and /sys/kernel/tracing may not be read: become root (tracepoints need it)",
-				       NAME_ARGS(token));
+		e->why = util_asprintf(
+			"'" NAME_SHOWN
+			"' looks like a tracepoint, and /sys/kernel/tracing may not be read: become root (tracepoints "
+			"need it)",
+			NAME_ARGS(token));
 	} else {
 		e->err = ENODEV;
-		e->why = util_asprintf("'" NAME_SHOWN "' looks like a tracepoint, and no tracefs is mounted: mount -t tracefs tracefs /sys/kernel/tracing",
-				       NAME_ARGS(token));
+		e->why = util_asprintf(
+			"'" NAME_SHOWN
+			"' looks like a tracepoint, and no tracefs is mounted: mount -t tracefs tracefs "
+			"/sys/kernel/tracing",
+			NAME_ARGS(token));
 	}
 	if (mods)
 		apply_modifiers(e, mods);
@@ -435,8 +458,12 @@ static int unknown_event(const char *token, struct reason *why)
 		util_did_you_mean(base, meter_perf_event_names(), hint, sizeof(hint));
 	}
 	free(base);
-	return reason_set(why, EINVAL, "unknown event '" NAME_SHOWN "'%s%s", NAME_ARGS(token), hint,
-			  meter_pfm_knows_cpu() ? "" : " (libpfm4 does not know this CPU's own events; perf's generic names, rNNNN and PMU/event=.../ can be used)");
+	return reason_set(
+		why, EINVAL, "unknown event '" NAME_SHOWN "'%s%s", NAME_ARGS(token), hint,
+		meter_pfm_knows_cpu() ?
+			"" :
+			" (libpfm4 does not know this CPU's own events; perf's generic names, rNNNN and "
+			"PMU/event=.../ can be used)");
 }
 
 static int add_one(struct meter_event_list *list, const char *token, int group, struct reason *why)
@@ -464,7 +491,8 @@ static int add_one(struct meter_event_list *list, const char *token, int group, 
 	}
 	/* libpfm4 takes such codes too, but cuts them to 64 bits. */
 	if (base[0] == 'r' && strlen(base) > 17 && strspn(base + 1, "0123456789abcdefABCDEF") == strlen(base) - 1) {
-		err = reason_set(why, EINVAL, "event '" NAME_SHOWN "': a raw code has at most 16 hexadecimal digits", NAME_ARGS(token));
+		err = reason_set(why, EINVAL, "event '" NAME_SHOWN "': a raw code has at most 16 hexadecimal digits",
+				 NAME_ARGS(token));
 		goto out;
 	}
 	/* libpfm4 knows tracepoints too, but cannot say which it has. */
@@ -542,8 +570,9 @@ static int parse(const char *text, struct meter_event_list *list, struct reason 
 		if (!length) {
 			if (!*p && in_group)
 				return reason_set(why, EINVAL, "the closing } of a group of events is missing");
-			return *text ? reason_set(why, EINVAL, "an event's name is missing %s'%.40s'", *p ? "before " : "at the end of ", *p ? p : text)
-				     : reason_set(why, EINVAL, "the list of events is empty");
+			return *text ? reason_set(why, EINVAL, "an event's name is missing %s'%.40s'",
+						  *p ? "before " : "at the end of ", *p ? p : text) :
+				       reason_set(why, EINVAL, "the list of events is empty");
 		}
 		token = util_calloc(1, length + 1);
 		memcpy(token, p, length);
@@ -574,7 +603,8 @@ static int parse(const char *text, struct meter_event_list *list, struct reason 
 					size_t n = strlen(name);
 
 					apply_modifiers(&list->event[i], text_mods);
-					list->event[i].name = util_asprintf("%s%s%s", name, n && name[n - 1] == '/' ? "" : ":", text_mods);
+					list->event[i].name = util_asprintf(
+						"%s%s%s", name, n && name[n - 1] == '/' ? "" : ":", text_mods);
 					free(name);
 				}
 				free(text_mods);

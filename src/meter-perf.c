@@ -19,7 +19,10 @@
 
 #include "meter-perf.h"
 
-/* A group that shares the PMU gets its turn within a few multiplexing intervals (4 ms each by default, perf_event_mux_interval_ms). */
+/*
+ * A group that shares the PMU gets its turn within a few multiplexing intervals (4 ms each by default,
+ * perf_event_mux_interval_ms).
+ */
 #define TURN_NS		5000000
 #define TURNS_MAX_NS	100000000
 
@@ -57,7 +60,7 @@ static void libperf_start(void)
 	libperf_init(no_output);	/* also learns the page size, which mapping needs */
 }
 
-/* Opening -------------------------------------------------------------------------------------------------------------------------- */
+/* Opening */
 
 static struct counter *counter_of(struct meter_counter *c)
 {
@@ -65,13 +68,14 @@ static struct counter *counter_of(struct meter_counter *c)
 }
 
 /*
- * May user space read it? Not with the time-stamp counter forbidden: libperf reads that too, to extrapolate the times. Another thread's counter
- * would be that thread's own CPU's.
+ * May user space read it? Not with the time-stamp counter forbidden: libperf reads that too, to extrapolate the times.
+ * Another thread's counter would be that thread's own CPU's.
  */
 static bool wants_user_read(const struct meters *m, const struct meter_event *e)
 {
-	return !m->tsc_forbidden && !m->inherit && !m->enable_on_exec && !m->target_tid && e->cpu < 0 && e->attr.type != PERF_TYPE_SOFTWARE &&
-	       e->attr.type != PERF_TYPE_TRACEPOINT && e->attr.type != PERF_TYPE_BREAKPOINT;
+	return !m->tsc_forbidden && !m->inherit && !m->enable_on_exec && !m->target_tid && e->cpu < 0 &&
+	       e->attr.type != PERF_TYPE_SOFTWARE && e->attr.type != PERF_TYPE_TRACEPOINT &&
+	       e->attr.type != PERF_TYPE_BREAKPOINT;
 }
 
 static bool arm64_asks_for_user_read(void)
@@ -121,7 +125,8 @@ static int open_evsel(struct meters *m, struct meter_counter *c)
 		if (user_read_bit && (err == -EINVAL || err == -EOPNOTSUPP)) {
 			attr->config1 &= ~(uint64_t)ARM64_USER_READ;
 			user_read_bit = false;
-		} else if ((err == -EACCES || err == -EPERM) && !e->levels_given && !e->kernel_only && !attr->exclude_kernel) {
+		} else if ((err == -EACCES || err == -EPERM) && !e->levels_given && !e->kernel_only &&
+			   !attr->exclude_kernel) {
 			attr->exclude_kernel = 1;
 			attr->exclude_hv = 1;
 			c->user_only = true;
@@ -189,7 +194,8 @@ static void mark_open(struct meter_counter *c)
 	size_t n = strlen(asked);
 
 	free(c->name);
-	c->name = c->user_only ? util_asprintf("%s%su", asked, n && asked[n - 1] == '/' ? "" : ":") : util_strdup(asked);
+	c->name = c->user_only ? util_asprintf("%s%su", asked, n && asked[n - 1] == '/' ? "" : ":") :
+				 util_strdup(asked);
 	c->supported = true;
 }
 
@@ -200,8 +206,11 @@ static void map_counter(struct meters *m, struct meter_counter *c)
 	int err;
 
 	if (!wants_user_read(m, &counter->event)) {
-		c->user_read_why = counter->event.attr.type == PERF_TYPE_SOFTWARE || counter->event.attr.type == PERF_TYPE_TRACEPOINT ?
-				   "the kernel counts it in software" : m->tsc_forbidden ? "the time-stamp counter is forbidden" : "it counts more than this thread";
+		c->user_read_why = counter->event.attr.type == PERF_TYPE_SOFTWARE ||
+						   counter->event.attr.type == PERF_TYPE_TRACEPOINT ?
+					   "the kernel counts it in software" :
+				   m->tsc_forbidden ? "the time-stamp counter is forbidden" :
+						      "it counts more than this thread";
 		return;
 	}
 	err = perf_evsel__mmap(counter->evsel, 0);
@@ -209,7 +218,8 @@ static void map_counter(struct meters *m, struct meter_counter *c)
 		char text[128], limit[24] = "unreadable";
 
 		(void)util_read_file("/proc/sys/kernel/perf_event_mlock_kb", limit, sizeof(limit));
-		snprintf(text, sizeof(text), "its page cannot be mapped (%s; kernel.perf_event_mlock_kb is %s)", strerror(err < 0 ? -err : errno), limit);
+		snprintf(text, sizeof(text), "its page cannot be mapped (%s; kernel.perf_event_mlock_kb is %s)",
+			 strerror(err < 0 ? -err : errno), limit);
 		c->user_read_why = util_intern(text);
 		return;
 	}
@@ -281,8 +291,8 @@ static bool is_resource_error(int err)
 }
 
 /*
- * Open @member[0..n) as a group: what this machine cannot count by itself leaves the group; a group that cannot be although each of its members
- * can is taken apart.
+ * Open @member[0..n) as a group: what this machine cannot count by itself leaves the group; a group that cannot be
+ * although each of its members can is taken apart.
  */
 static void open_group(struct meters *m, size_t *member, size_t n)
 {
@@ -327,8 +337,9 @@ static bool is_never_zero(const struct perf_event_attr *attr)
 
 	switch (attr->type) {
 	case PERF_TYPE_HARDWARE:
-		return generic == PERF_COUNT_HW_CPU_CYCLES || generic == PERF_COUNT_HW_INSTRUCTIONS || generic == PERF_COUNT_HW_REF_CPU_CYCLES ||
-		       generic == PERF_COUNT_HW_BUS_CYCLES || generic == PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
+		return generic == PERF_COUNT_HW_CPU_CYCLES || generic == PERF_COUNT_HW_INSTRUCTIONS ||
+		       generic == PERF_COUNT_HW_REF_CPU_CYCLES || generic == PERF_COUNT_HW_BUS_CYCLES ||
+		       generic == PERF_COUNT_HW_BRANCH_INSTRUCTIONS;
 	case PERF_TYPE_SOFTWARE:
 		return attr->config == PERF_COUNT_SW_TASK_CLOCK || attr->config == PERF_COUNT_SW_CPU_CLOCK;
 	case PERF_TYPE_TRACEPOINT:
@@ -378,7 +389,8 @@ static void add_counters(struct meters *m, struct meter_event_list *list)
 		for (size_t j = i; j < list->n; j++) {
 			const struct meter_event *other = &counter_of(&m->counter[first + j])->event;
 
-			if (done[j] || other->group != e->group || core_type_key(other, cores > 1) != core_type_key(e, cores > 1))
+			if (done[j] || other->group != e->group ||
+			    core_type_key(other, cores > 1) != core_type_key(e, cores > 1))
 				continue;
 			done[j] = true;
 			member[n++] = first + j;
@@ -411,16 +423,17 @@ int meters_add_events(struct meters *m, const char *text, bool required, struct 
 	meter_events_free(&list);
 	for (size_t i = first; required && i < m->ncounter; i++)
 		if (!m->counter[i].supported)
-			return reason_set(why, m->counter[i].err == EINVAL ? EOPNOTSUPP : m->counter[i].err, "%s", m->counter[i].why);
+			return reason_set(why, m->counter[i].err == EINVAL ? EOPNOTSUPP : m->counter[i].err, "%s",
+					  m->counter[i].why);
 	return 0;
 }
 
-/* Reading -------------------------------------------------------------------------------------------------------------------------- */
+/* Reading */
 
 /*
- * libperf returns -errno when read(2) gives less than asked for, although errno is then stale: clear it before, and look at what came. A
- * counter that has been enabled has a time, so 0 means that nothing was read; but a page's times may be 0 when the counter has
- * just begun.
+ * libperf returns -errno when read(2) gives less than asked for, although errno is then stale: clear it before, and
+ * look at what came. A counter that has been enabled has a time, so 0 means that nothing was read; but a page's times
+ * may be 0 when the counter has just begun.
  */
 static inline void read_counter(const struct counter *c, struct meter_count *out)
 {
@@ -484,7 +497,8 @@ static void settle_user_reads(struct meters *m)
 		if (!c->supported || !counter->page)
 			continue;
 		if (!counter->page->cap_user_rdpmc)
-			why = "the kernel does not allow it (see /sys/bus/event_source/devices/cpu/rdpmc, kernel.perf_user_access)";
+			why = "the kernel does not allow it (see /sys/bus/event_source/devices/cpu/rdpmc, "
+			      "kernel.perf_user_access)";
 		else if (!counter->page->index)
 			why = "the event was not on a counter when counting began";
 		if (!why) {
@@ -494,7 +508,8 @@ static void settle_user_reads(struct meters *m)
 				c->user_read_why = NULL;
 				continue;
 			}
-			snprintf(text, sizeof(text), "the instruction gives signal %d although the kernel allows it", sig);
+			snprintf(text, sizeof(text), "the instruction gives signal %d although the kernel allows it",
+				 sig);
 			why = util_intern(text);
 		}
 		perf_evsel__munmap(counter->evsel);
@@ -503,7 +518,7 @@ static void settle_user_reads(struct meters *m)
 	}
 }
 
-/* Starting ------------------------------------------------------------------------------------------------------------------------- */
+/* Starting */
 
 static uint64_t now_ns(void)
 {
@@ -547,7 +562,10 @@ static bool any_group_waits(struct meters *m)
 	return false;
 }
 
-/* The kernel accepts some groups that it can never schedule (a watchdog holds a counter): after waiting for its turn, take such a group apart. */
+/*
+ * The kernel accepts some groups that it can never schedule (a watchdog holds a counter): after waiting for its turn,
+ * take such a group apart.
+ */
 static int split_waiting_groups(struct meters *m)
 {
 	struct perf *p = m->perf;

@@ -57,7 +57,10 @@ struct meter_pmu {
 	struct cpulist cpumask;	/* of a PMU outside the cores: the CPUs to count on; n = 0: none given */
 };
 
-/* All PMUs whose name is @name, or, when there is none, @name followed by _ and a number. Returns how many; the caller frees *@out with meter_pmu_free(). */
+/*
+ * All PMUs whose name is @name, or, when there is none, @name followed by _ and a number. Returns how many; the caller
+ * frees *@out with meter_pmu_free().
+ */
 size_t meter_pmu_find(const char *name, struct meter_pmu **out);
 /* All PMUs that count for the cores: more than one is a hybrid machine. */
 size_t meter_pmu_cores(struct meter_pmu **out);
@@ -77,7 +80,10 @@ bool meter_tracepoint_system(const char *system);
 /* Returns the id, or -errno: -ENOENT no such tracepoint, -ENODEV no tracefs, -EACCES not allowed to look. */
 long meter_tracepoint_id(const char *system, const char *name);
 
-/* Read every open counter of @m into @count[]; what cannot be read is marked METER_COUNT_FAILED. The hot path: no allocation, no messages. */
+/*
+ * Read every open counter of @m into @count[]; what cannot be read is marked METER_COUNT_FAILED. The hot path: no
+ * allocation, no messages.
+ */
 void meter_perf_read(struct meters *m, struct meter_count *count);
 #define METER_COUNT_FAILED UINT64_MAX	/* in enabled */
 

@@ -75,8 +75,8 @@ int meter_pfm_encode(const char *name, struct meter_pfm_code *code, struct reaso
 		attributes[0] = '\0';
 		if (index >= 0)
 			pfm_list_attributes(index, attributes, sizeof(attributes));
-		return reason_set(why, EINVAL, "libpfm4: %s%s%s%s%s", pfm_strerror(err), attributes[0] ? "; " : "", attributes[0] ? event : "",
-				  attributes[0] ? " takes " : "", attributes);
+		return reason_set(why, EINVAL, "libpfm4: %s%s%s%s%s", pfm_strerror(err), attributes[0] ? "; " : "",
+				  attributes[0] ? event : "", attributes[0] ? " takes " : "", attributes);
 	}
 	code->type = attr.type;
 	code->config = attr.config;
@@ -101,7 +101,8 @@ bool meter_pfm_knows_cpu(void)
 	for (int i = 0; i < PFM_PMU_MAX; i++) {
 		pfm_pmu_info_t info = { .size = sizeof(info) };
 
-		if (pfm_get_pmu_info((pfm_pmu_t)i, &info) == PFM_SUCCESS && info.is_present && info.type == PFM_PMU_TYPE_CORE)
+		if (pfm_get_pmu_info((pfm_pmu_t)i, &info) == PFM_SUCCESS && info.is_present &&
+		    info.type == PFM_PMU_TYPE_CORE)
 			return true;
 	}
 	return false;
@@ -115,7 +116,8 @@ void meter_pfm_each_name(void (*call)(void *ctx, const char *name), void *ctx)
 		pfm_pmu_info_t info = { .size = sizeof(info) };
 		int event;
 
-		if (pfm_get_pmu_info((pfm_pmu_t)i, &info) != PFM_SUCCESS || !info.is_present || info.type == PFM_PMU_TYPE_OS_GENERIC)
+		if (pfm_get_pmu_info((pfm_pmu_t)i, &info) != PFM_SUCCESS || !info.is_present ||
+		    info.type == PFM_PMU_TYPE_OS_GENERIC)
 			continue;
 		for (event = info.first_event; event != -1; event = pfm_get_event_next(event)) {
 			pfm_event_info_t e = { .size = sizeof(e) };

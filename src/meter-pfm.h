@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * libpfm4 behind plain types: its headers declare their own struct perf_event_attr, which clashes with <linux/perf_event.h>, so
- * meter-pfm.c includes this and not meter-perf.h.
+ * libpfm4 behind plain types: its headers declare their own struct perf_event_attr, which clashes with
+ * <linux/perf_event.h>, so meter-pfm.c includes this and not meter-perf.h.
  */
 #ifndef PERF_RELAX_METER_PFM_H
 #define PERF_RELAX_METER_PFM_H
@@ -17,8 +17,8 @@ struct meter_pfm_code {
 };
 
 /*
- * Encode @name ("INST_RETIRED:ANY_P:u", "perf::CYCLES"). -ENOENT: no such event; -EINVAL: the event exists but not so, and @why says what it
- * has; -ENOSYS: libpfm4 does not work here.
+ * Encode @name ("INST_RETIRED:ANY_P:u", "perf::CYCLES"). -ENOENT: no such event; -EINVAL: the event exists but not so,
+ * and @why says what it has; -ENOSYS: libpfm4 does not work here.
  */
 int meter_pfm_encode(const char *name, struct meter_pfm_code *code, struct reason *why);
 

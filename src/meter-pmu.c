@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The PMUs that the kernel shows under /sys/bus/event_source/devices, their formats and named events (Documentation/ABI/testing/
- * sysfs-bus-event_source-devices-*), and the tracepoints of tracefs.
+ * The PMUs that the kernel shows under /sys/bus/event_source/devices, their formats and named events
+ * (Documentation/ABI/testing/ sysfs-bus-event_source-devices-*), and the tracepoints of tracefs.
  */
 #include <ctype.h>
 #include <dirent.h>
@@ -76,7 +76,7 @@ static int names_read(const char *path, struct names *names)
 	return 0;
 }
 
-/* PMUs ----------------------------------------------------------------------------------------------------------------------------- */
+/* PMUs */
 
 static bool pmu_read(const char *name, struct meter_pmu *pmu)
 {
@@ -94,7 +94,8 @@ static bool pmu_read(const char *name, struct meter_pmu *pmu)
 	list = util_calloc(1, list_bytes);
 	/* `cpus` is what core PMUs have; `cpumask` names the CPU that answers for a socket, a memory controller, ... */
 	pmu->core = !strcmp(name, "cpu") || read_pmu_file(name, "cpus", list, list_bytes) >= 0;
-	if (!pmu->core && read_pmu_file(name, "cpumask", list, list_bytes) > 0 && cpulist_parse(list, &pmu->cpumask, NULL))
+	if (!pmu->core && read_pmu_file(name, "cpumask", list, list_bytes) > 0 &&
+	    cpulist_parse(list, &pmu->cpumask, NULL))
 		pmu->cpumask = (struct cpulist){ 0 };
 	free(list);
 	return true;
@@ -107,7 +108,8 @@ void meter_pmu_free(struct meter_pmu *pmu, size_t n)
 	free(pmu);
 }
 
-static size_t pmu_collect(bool (*wanted)(const struct meter_pmu *, const void *), const void *ctx, struct meter_pmu **out)
+static size_t pmu_collect(bool (*wanted)(const struct meter_pmu *, const void *), const void *ctx,
+			  struct meter_pmu **out)
 {
 	char *path = util_asprintf("%s" PMU_DIR, root);
 	struct names names;
@@ -175,7 +177,7 @@ size_t meter_pmu_find(const char *name, struct meter_pmu **out)
 	return pmu_collect(is_unit_of, name, out);
 }
 
-/* Terms ---------------------------------------------------------------------------------------------------------------------------- */
+/* Terms */
 
 static uint64_t *config_word(struct meter_event *e, const char *name, size_t length)
 {
@@ -189,14 +191,16 @@ static uint64_t *config_word(struct meter_event *e, const char *name, size_t len
 }
 
 /* "config:0-7,32-35": the value's low bits go to bits 0-7, the next ones to 32-35. */
-static int apply_format(const struct meter_pmu *pmu, const char *term, const char *format, uint64_t value, struct meter_event *e, struct reason *why)
+static int apply_format(const struct meter_pmu *pmu, const char *term, const char *format, uint64_t value,
+			struct meter_event *e, struct reason *why)
 {
 	const char *p = strchr(format, ':');
 	uint64_t *word = p ? config_word(e, format, (size_t)(p - format)) : NULL;
 	unsigned int used = 0;
 
 	if (!word)
-		return reason_set(why, EINVAL, "%s/%s/: this build does not know the kernel's format \"%.60s\"", pmu->name, term, format);
+		return reason_set(why, EINVAL, "%s/%s/: this build does not know the kernel's format \"%.60s\"",
+				  pmu->name, term, format);
 	do {
 		char *end;
 		unsigned long low = strtoul(++p, &end, 10), high = low;
@@ -204,7 +208,8 @@ static int apply_format(const struct meter_pmu *pmu, const char *term, const cha
 		if (*end == '-')
 			high = strtoul(end + 1, &end, 10);
 		if (high > 63 || low > high)
-			return reason_set(why, EINVAL, "%s/%s/: the kernel's format \"%.60s\" has a bad bit range", pmu->name, term, format);
+			return reason_set(why, EINVAL, "%s/%s/: the kernel's format \"%.60s\" has a bad bit range",
+					  pmu->name, term, format);
 		for (unsigned long bit = low; bit <= high; bit++, used++) {
 			uint64_t mask = UINT64_C(1) << bit;
 
@@ -213,7 +218,8 @@ static int apply_format(const struct meter_pmu *pmu, const char *term, const cha
 		p = end;
 	} while (*p == ',');
 	if (used < 64 && value >> used)
-		return reason_set(why, EINVAL, "%s/%s=0x%" PRIx64 "/: the value does not fit, the field has %u bits", pmu->name, term, value, used);
+		return reason_set(why, EINVAL, "%s/%s=0x%" PRIx64 "/: the value does not fit, the field has %u bits",
+				  pmu->name, term, value, used);
 	return 0;
 }
 
@@ -253,7 +259,8 @@ static void read_scale_and_unit(const struct meter_pmu *pmu, const char *event, 
 	char buf[64], *path = util_asprintf("events/%s.scale", event);
 	double scale;
 
-	if (read_pmu_file(pmu->name, path, buf, sizeof(buf)) > 0 && !util_parse_double(buf, -1e300, 1e300, &scale) && scale != 0)
+	if (read_pmu_file(pmu->name, path, buf, sizeof(buf)) > 0 && !util_parse_double(buf, -1e300, 1e300, &scale) &&
+	    scale != 0)
 		e->scale = scale;
 	free(path);
 	path = util_asprintf("events/%s.unit", event);
@@ -264,9 +271,11 @@ static void read_scale_and_unit(const struct meter_pmu *pmu, const char *event, 
 	free(path);
 }
 
-static int apply_terms(const struct meter_pmu *pmu, const char *terms, bool in_event, struct meter_event *e, struct reason *why);
+static int apply_terms(const struct meter_pmu *pmu, const char *terms, bool in_event, struct meter_event *e,
+		       struct reason *why);
 
-static int apply_term(const struct meter_pmu *pmu, const char *term, const char *text, bool in_event, struct meter_event *e, struct reason *why)
+static int apply_term(const struct meter_pmu *pmu, const char *term, const char *text, bool in_event,
+		      struct meter_event *e, struct reason *why)
 {
 	char buf[PMU_EVENT_BYTES_MAX], *path, *end = NULL;
 	uint64_t value = 1, *word;
@@ -293,7 +302,8 @@ static int apply_term(const struct meter_pmu *pmu, const char *term, const char 
 		errno = 0;
 		value = strtoull(text, &end, 0);
 		if (!isdigit((unsigned char)text[0]) || *end || errno)
-			return reason_set(why, EINVAL, "%s/%.60s=%.60s/: the value is not a number (decimal or 0x...)", pmu->name, term, text);
+			return reason_set(why, EINVAL, "%s/%.60s=%.60s/: the value is not a number (decimal or 0x...)",
+					  pmu->name, term, text);
 	}
 	word = config_word(e, term, strlen(term));
 	if (word) {
@@ -308,7 +318,8 @@ static int apply_term(const struct meter_pmu *pmu, const char *term, const char 
 	return apply_format(pmu, term, buf, value, e, why);
 }
 
-static int apply_terms(const struct meter_pmu *pmu, const char *terms, bool in_event, struct meter_event *e, struct reason *why)
+static int apply_terms(const struct meter_pmu *pmu, const char *terms, bool in_event, struct meter_event *e,
+		       struct reason *why)
 {
 	char *copy = util_strdup(terms), *rest = copy, *term;
 	int err = 0;
@@ -339,7 +350,10 @@ static bool has_term(const char *terms, const char *name, size_t length)
 	return false;
 }
 
-/* A named event may leave a term open ("core=?"): the user has to give it, else another event than the one named would be counted. */
+/*
+ * A named event may leave a term open ("core=?"): the user has to give it, else another event than the one named would
+ * be counted.
+ */
 static int check_open_terms(const struct meter_pmu *pmu, const char *terms, struct reason *why)
 {
 	char *copy = util_strdup(terms), *rest = copy, *term, buf[PMU_EVENT_BYTES_MAX];
@@ -347,7 +361,9 @@ static int check_open_terms(const struct meter_pmu *pmu, const char *terms, stru
 
 	while (!err && (term = strsep(&rest, ","))) {
 		char *path = util_asprintf("events/%s", term);
-		long n = strpbrk(term, "=/") || !meter_pmu_has_event(pmu, term) ? 0 : read_pmu_file(pmu->name, path, buf, sizeof(buf));
+		long n = strpbrk(term, "=/") || !meter_pmu_has_event(pmu, term) ?
+				 0 :
+				 read_pmu_file(pmu->name, path, buf, sizeof(buf));
 
 		free(path);
 		for (char *open = n > 0 ? strstr(buf, "=?") : NULL; open && !err; open = strstr(open + 1, "=?")) {
@@ -356,8 +372,10 @@ static int check_open_terms(const struct meter_pmu *pmu, const char *terms, stru
 			while (start > buf && start[-1] != ',')
 				start--;
 			if (!has_term(terms, start, (size_t)(open - start)))
-				err = reason_set(why, EINVAL, "%s/%.60s/ needs a value for '%.*s': %s/%.60s,%.*s=VALUE/", pmu->name, term,
-						 (int)(open - start), start, pmu->name, term, (int)(open - start), start);
+				err = reason_set(why, EINVAL,
+						 "%s/%.60s/ needs a value for '%.*s': %s/%.60s,%.*s=VALUE/", pmu->name,
+						 term, (int)(open - start), start, pmu->name, term, (int)(open - start),
+						 start);
 		}
 	}
 	free(copy);
@@ -388,7 +406,7 @@ bool meter_pmu_has_event(const struct meter_pmu *pmu, const char *event)
 	return n > 0;
 }
 
-/* Lists ---------------------------------------------------------------------------------------------------------------------------- */
+/* Lists */
 
 void meter_pmu_each_name(void (*call)(void *ctx, const char *name), void *ctx)
 {
@@ -443,7 +461,7 @@ void meter_pmu_each_event(void (*call)(void *ctx, const char *name), void *ctx)
 	names_free(&pmus);
 }
 
-/* Tracepoints ---------------------------------------------------------------------------------------------------------------------- */
+/* Tracepoints */
 
 static const char *const tracefs[] = { "/sys/kernel/tracing", "/sys/kernel/debug/tracing" };
 
@@ -469,7 +487,8 @@ long meter_tracepoint_id(const char *system, const char *name)
 	if (!*system || !*name || strchr(system, '/') || strchr(name, '/') || system[0] == '.' || name[0] == '.')
 		return -ENOENT;
 	for (size_t i = 0; i < ARRAY_SIZE(tracefs); i++) {
-		char *dir = util_asprintf("%s%s/events", root, tracefs[i]), *path = util_asprintf("%s/%s/%s/id", dir, system, name), buf[32];
+		char *dir = util_asprintf("%s%s/events", root, tracefs[i]),
+		     *path = util_asprintf("%s/%s/%s/id", dir, system, name), buf[32];
 		struct names names;
 		long n = util_read_file(path, buf, sizeof(buf));
 		int id, err = 0;

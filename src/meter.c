@@ -27,11 +27,11 @@
 #define CHECK_WINDOW_NS		1000000
 #define CHECK_WINDOW_MAX_NS	100000000	/* for a coarse clock: ten steps of a 100 Hz tick */
 #define CHECK_STEPS		20		/* steps a window should hold, so that its ends matter little */
-#define CHECK_READS_MAX		4000000		/* bounds the wait for a clock that stands still: about 0.1 s, at most 1 s */
+#define CHECK_READS_MAX		4000000		/* bounds the wait for a clock that stands still: 0.1 to 1 s */
 #define CHECK_COARSE_READS	1000		/* the reference stood still for as many: it is coarse */
 #define CHECK_AGREE		2e-3		/* windows of a good counter differ by less */
-#define CHECK_JUMP_NS		50e6		/* a window off by more holds a jump: preemption moves both clocks alike */
-#define CHECK_COARSE_NS		100000.0	/* a counter with larger steps times no block better than the clock does */
+#define CHECK_JUMP_NS		50e6		/* a window off by more holds a jump: preemption moves both alike */
+#define CHECK_COARSE_NS		100000.0	/* a counter with larger steps times no block better than the clock */
 #define CHECK_STEP_MAX_NS	(60 * NS_PER_S)	/* between two reads of the wall clock by itself */
 
 #define USER_TIME_ERROR_NS	1000		/* of times extrapolated in user space (mult and shift of the page) */
@@ -41,14 +41,17 @@
 #define CALIBRATE_STEPS		20
 #define CALIBRATE_MAX_NS	50000000
 
-/* The clock ------------------------------------------------------------------------------------------------------------------------ */
+/* The clock */
 
 static inline uint64_t timespec_ns(const struct timespec *t)
 {
 	return (uint64_t)t->tv_sec * NS_PER_S + (uint64_t)t->tv_nsec;
 }
 
-/* The vDSO reads the counter in user space: with the counter forbidden it would kill the process, a real system call does not. */
+/*
+ * The vDSO reads the counter in user space: with the counter forbidden it would kill the process, a real system call
+ * does not.
+ */
 static inline uint64_t read_ns(bool by_syscall)
 {
 	struct timespec t = { 0, 0 };
@@ -81,7 +84,7 @@ static uint64_t clock_by_syscall(void *ctx)
 	return read_ns(true);
 }
 
-/* Checking a clock ----------------------------------------------------------------------------------------------------------------- */
+/* Checking a clock */
 
 struct check {
 	const struct meter_clock *clock, *reference;
@@ -125,14 +128,17 @@ static int check_read_reference(struct check *c, uint64_t *out)
 	uint64_t now = clock_read(c->reference);
 
 	if (now < c->last_reference)
-		return reason_set(c->why, EIO, "cannot be checked: the reference clock went backwards by %" PRIu64 " ns", c->last_reference - now);
+		return reason_set(c->why, EIO,
+				  "cannot be checked: the reference clock went backwards by %" PRIu64 " ns",
+				  c->last_reference - now);
 	c->last_reference = *out = now;
 	return 0;
 }
 
 /*
- * The clock between two reads of the reference, from an edge of the reference on; the tightest of a few attempts. With a coarse reference the
- * edge itself is what can be missed (the thread was preempted while waiting for it): then the clock moved far across it.
+ * The clock between two reads of the reference, from an edge of the reference on; the tightest of a few attempts. With
+ * a coarse reference the edge itself is what can be missed (the thread was preempted while waiting for it): then the
+ * clock moved far across it.
  */
 static int check_take_point(struct check *c, struct check_point *p)
 {
@@ -156,7 +162,10 @@ static int check_take_point(struct check *c, struct check_point *p)
 		if (err)
 			return err;
 		if (attempt == 0 || after - before < p->gap || (after - before == p->gap && between - edge < p->span))
-			*p = (struct check_point){ .clock = between, .reference = before + (after - before) / 2, .gap = after - before, .span = between - edge };
+			*p = (struct check_point){ .clock = between,
+						   .reference = before + (after - before) / 2,
+						   .gap = after - before,
+						   .span = between - edge };
 		/* One good edge of a coarse reference is enough; more would only take time. */
 		if (reads > CHECK_COARSE_READS && (double)p->span <= 20 * c->step)
 			break;
@@ -180,7 +189,8 @@ static int check_wait(struct check *c, uint64_t start)
 			return err;
 		if (++reads > CHECK_READS_MAX)
 			break;
-	} while (reference - start < CHECK_WINDOW_NS || (c->steps < CHECK_STEPS && reference - start < CHECK_WINDOW_MAX_NS));
+	} while (reference - start < CHECK_WINDOW_NS ||
+		 (c->steps < CHECK_STEPS && reference - start < CHECK_WINDOW_MAX_NS));
 	return 0;
 }
 
@@ -212,7 +222,8 @@ static int check_alone(const struct meter_clock *clock, double *step, struct rea
 		if (err)
 			return err;
 		if (now - previous > CHECK_STEP_MAX_NS)
-			return reason_set(why, EIO, "jumped by %.4g s between two reads", (double)(now - previous) / (double)NS_PER_S);
+			return reason_set(why, EIO, "jumped by %.4g s between two reads",
+					  (double)(now - previous) / (double)NS_PER_S);
 		previous = now;
 		if (++reads > CHECK_READS_MAX)
 			break;
@@ -223,10 +234,12 @@ static int check_alone(const struct meter_clock *clock, double *step, struct rea
 	return 0;
 }
 
-int meter_check_clock(const struct meter_clock *clock, const struct meter_clock *reference, double *per_reference, struct reason *why)
+int meter_check_clock(const struct meter_clock *clock, const struct meter_clock *reference, double *per_reference,
+		      struct reason *why)
 {
 	struct check c = { .clock = clock, .reference = reference, .why = why };
-	double rate[CHECK_WINDOWS_MAX], tolerance[CHECK_WINDOWS_MAX], length[CHECK_WINDOWS_MAX], sorted[CHECK_WINDOWS_MAX], median = 0;
+	double rate[CHECK_WINDOWS_MAX], tolerance[CHECK_WINDOWS_MAX], length[CHECK_WINDOWS_MAX],
+		sorted[CHECK_WINDOWS_MAX], median = 0;
 	struct check_point from, to;
 	size_t n = 0, good = 0;
 	int err;
@@ -251,7 +264,8 @@ int meter_check_clock(const struct meter_clock *clock, const struct meter_clock 
 		if (ticks <= 0)
 			return reason_set(why, EIO, "does not move (the same value for %.4g ms)", ns / 1e6);
 		rate[n] = ticks / ns;
-		tolerance[n] = CHECK_AGREE + (double)(from.gap + to.gap) / ns + (double)(from.span + to.span) / ticks + 2 * c.step / ticks;
+		tolerance[n] = CHECK_AGREE + (double)(from.gap + to.gap) / ns + (double)(from.span + to.span) / ticks +
+			       2 * c.step / ticks;
 		length[n] = ns;
 		from = to;
 		if (++n < CHECK_WINDOWS)
@@ -264,7 +278,8 @@ int meter_check_clock(const struct meter_clock *clock, const struct meter_clock 
 			double excess = (rate[i] / median - 1) * length[i];
 
 			if (fabs(excess) > CHECK_JUMP_NS)
-				return reason_set(why, EIO, "jumped by %.4g s within %.4g ms", excess / 1e9, length[i] / 1e6);
+				return reason_set(why, EIO, "jumped by %.4g s within %.4g ms", excess / 1e9,
+						  length[i] / 1e6);
 			if (fabs(rate[i] / median - 1) <= tolerance[i])
 				sorted[good++] = rate[i];
 		}
@@ -278,7 +293,9 @@ int meter_check_clock(const struct meter_clock *clock, const struct meter_clock 
 			low = fmin(low, rate[i]);
 			high = fmax(high, rate[i]);
 		}
-		return reason_set(why, EIO, "does not agree with the clock: %.6g to %.6g units a nanosecond in %zu windows", low, high, n);
+		return reason_set(why, EIO,
+				  "does not agree with the clock: %.6g to %.6g units a nanosecond in %zu windows", low,
+				  high, n);
 	}
 	median = median_of(sorted, good);
 	if (c.step / median > CHECK_COARSE_NS)
@@ -288,7 +305,7 @@ int meter_check_clock(const struct meter_clock *clock, const struct meter_clock 
 	return 0;
 }
 
-/* The architecture's counter ------------------------------------------------------------------------------------------------------- */
+/* The architecture's counter */
 
 #ifdef ARCH_TICKS_NAME
 
@@ -305,7 +322,9 @@ static void ticks_fault(int sig)
 	siglongjmp(ticks_escape, sig);
 }
 
-/* Some sandboxes and enclaves forbid the instruction without saying so in PR_GET_TSC. Returns 0 or the signal's number. */
+/*
+ * Some sandboxes and enclaves forbid the instruction without saying so in PR_GET_TSC. Returns 0 or the signal's number.
+ */
 static int ticks_try(bool have_rdtscp)
 {
 	static const int signals[] = { SIGSEGV, SIGILL, SIGBUS };
@@ -339,12 +358,15 @@ static void ticks_open(struct meters *m, const struct meter_clock *wall)
 	m->have_rdtscp = arch_has(X86_NEED_RDTSCP, 0, 0);
 #endif
 	if (m->tsc_forbidden) {
-		m->ticks_why = "prctl(PR_SET_TSC) forbids this process to read the time-stamp counter; the clock is read by system call";
+		m->ticks_why =
+			"prctl(PR_SET_TSC) forbids this process to read the time-stamp counter; the clock is read by "
+			"system call";
 		return;
 	}
 	sig = ticks_try(m->have_rdtscp);
 	if (sig) {
-		snprintf(text, sizeof(text), "reading %s in user space gives signal %d (%s)", ARCH_TICKS_NAME, sig, strsignal(sig));
+		snprintf(text, sizeof(text), "reading %s in user space gives signal %d (%s)", ARCH_TICKS_NAME, sig,
+			 strsignal(sig));
 		m->ticks_why = util_intern(text);
 		return;
 	}
@@ -413,7 +435,7 @@ int meters_open(struct meters *m, struct reason *why)
 	return 0;
 }
 
-/* Reading -------------------------------------------------------------------------------------------------------------------------- */
+/* Reading */
 
 void meters_read_begin(struct meters *m, struct meter_reading *r)
 {
@@ -440,7 +462,10 @@ static double fine_ns(const struct meters *m)
 void meters_calibrate(struct meters *m)
 {
 	struct meter_reading *r = util_calloc(2, sizeof(*r));
-	/* A sample lasts many steps of its clock; that matters only where there is no counter and the clock is the kernel's tick. */
+	/*
+	 * A sample lasts many steps of its clock; that matters only where there is no counter and the clock is the
+	 * kernel's tick.
+	 */
 	double least = m->ticks_usable ? 0 : CALIBRATE_STEPS * m->ns_resolution;
 	double sample[CALIBRATE_SAMPLES], start = fine_ns(m), from = start, to;
 	size_t n = 0;
@@ -463,7 +488,8 @@ void meters_calibrate(struct meters *m)
 	free(r);
 }
 
-struct value meters_count(const struct meters *m, const struct meter_reading *begin, const struct meter_reading *end, size_t i, double *share)
+struct value meters_count(const struct meters *m, const struct meter_reading *begin, const struct meter_reading *end,
+			  size_t i, double *share)
 {
 	const struct meter_counter *c = &m->counter[i];
 	const struct meter_count *b = &begin->count[i], *e = &end->count[i];
@@ -483,8 +509,9 @@ struct value meters_count(const struct meters *m, const struct meter_reading *be
 	enabled = (double)e->enabled - (double)b->enabled;
 	running = (double)e->running - (double)b->running;
 	/*
-	 * A page read in user space carries the times of the event's last change of state: two reads within one turn of the event show no time at all,
-	 * and extrapolated times may seem to step back by the error of that. In both cases the event was on its counter.
+	 * A page read in user space carries the times of the event's last change of state: two reads within one turn of
+	 * the event show no time at all, and extrapolated times may seem to step back by the error of that. In both
+	 * cases the event was on its counter.
 	 */
 	if (c->user_read && fabs(enabled) < USER_TIME_ERROR_NS && fabs(running) < USER_TIME_ERROR_NS)
 		enabled = running = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Clocks and counters are one concept: a meter is opened, read around a block, and closed. The wall clock (CLOCK_MONOTONIC_RAW) and the
- * architecture's counter are always there; PMU events are added by name (meter-perf.c).
+ * Clocks and counters are one concept: a meter is opened, read around a block, and closed. The wall clock
+ * (CLOCK_MONOTONIC_RAW) and the architecture's counter are always there; PMU events are added by name (meter-perf.c).
  */
 #ifndef PERF_RELAX_METER_H
 #define PERF_RELAX_METER_H
@@ -28,7 +28,7 @@ struct meter_counter {
 	bool generic;		/* libpfm4 did not know the CPU: perf's generic event was used */
 	bool user_read;		/* read from user space (rdpmc and the like); known after meters_start() */
 	const char *user_read_why;	/* why not; NULL when user_read */
-	bool never_zero;	/* any block of work counts some (cycles, instructions, raw codes): 0 is implausible, not a finding */
+	bool never_zero;	/* any block of work counts some (cycles, instructions, raw codes): 0 is implausible */
 	bool user_only;		/* the kernel's part was left out for lack of permission; the name ends in ":u" then */
 	bool ungrouped;		/* was asked for in a group that the PMU cannot hold: counted by itself */
 	int group;		/* index of its group; groups are scheduled together */
@@ -47,7 +47,7 @@ struct meters {
 	const char *ticks_why;		/* NULL when usable */
 	const char *ticks_name;		/* "tsc", ... or NULL */
 	double ticks_per_ns;		/* measured; 0 when not usable */
-	double ticks_nominal_hz;	/* as the CPU states it (CNTFRQ_EL0, CPUID.15H, ...), for display; 0: it does not */
+	double ticks_nominal_hz;	/* as the CPU states it (CNTFRQ_EL0, CPUID.15H, ...); 0: it does not */
 	bool tsc_forbidden;		/* PR_GET_TSC says SIGSEGV: the clock is read by system call */
 	bool have_rdtscp;
 	double ns_resolution;		/* smallest step seen, ns */
@@ -70,23 +70,26 @@ struct meter_reading {
 };
 
 /*
- * Open the clocks: asks PR_GET_TSC, checks that the clock and the counter move, do not go backwards, and agree (three short windows against
- * CLOCK_MONOTONIC_RAW, median; outliers rejected). A counter that fails is refused (ticks_usable false, ticks_why); a clock that fails is
- * an error: -EIO "clock unusable".
+ * Open the clocks: asks PR_GET_TSC, checks that the clock and the counter move, do not go backwards, and agree (three
+ * short windows against CLOCK_MONOTONIC_RAW, median; outliers rejected). A counter that fails is refused (ticks_usable
+ * false, ticks_why); a clock that fails is an error: -EIO "clock unusable".
  */
 int meters_open(struct meters *m, struct reason *why);
 
 /*
- * Add events for the calling thread (or target_tid): a perf-style list "cycles,instructions:u,{a,b},cpu/event=0x3c/,r01c2,sched:sched_switch". Names: libpfm4,
- * then perf's generic names, cpu/.../ , raw, tracepoints. An event that this machine cannot count is added with its reason and
- * is no failure unless @required. Unknown names: -EINVAL with the nearest names in @why, and nothing is added. Hybrid CPUs: one counter per
- * core type. With @required an event that cannot be counted is -errno of its failure, never -EINVAL (then -EOPNOTSUPP).
+ * Add events for the calling thread (or target_tid): a perf-style list
+ * "cycles,instructions:u,{a,b},cpu/event=0x3c/,r01c2,sched:sched_switch". Names: libpfm4, then perf's generic names,
+ * cpu/.../ , raw, tracepoints. An event that this machine cannot count is added with its reason and is no failure
+ * unless @required. Unknown names: -EINVAL with the nearest names in @why, and nothing is added. Hybrid CPUs: one
+ * counter per core type. With @required an event that cannot be counted is -errno of its failure, never -EINVAL (then
+ * -EOPNOTSUPP).
  */
 int meters_add_events(struct meters *m, const char *list, bool required, struct reason *why);
 
 /*
- * Start counting (once, after the last add). Counters then run until meters_close(). Finds out which counters can be read from user space, and
- * takes groups apart that the PMU does not schedule. Call it on the thread that will read: a user-space read means the reader's own CPU.
+ * Start counting (once, after the last add). Counters then run until meters_close(). Finds out which counters can be
+ * read from user space, and takes groups apart that the PMU does not schedule. Call it on the thread that will read: a
+ * user-space read means the reader's own CPU.
  */
 int meters_start(struct meters *m, struct reason *why);
 
@@ -98,24 +101,29 @@ void meters_read_begin(struct meters *m, struct meter_reading *r);
 void meters_read_end(struct meters *m, struct meter_reading *r);
 
 /*
- * end - begin of counter @i: scaled by enabled / running of that event itself in double precision; @share (may be NULL) gets
- * running / enabled (1: never multiplexed). running 0 gives "<not counted>" with its reason.
+ * end - begin of counter @i: scaled by enabled / running of that event itself in double precision; @share (may be NULL)
+ * gets running / enabled (1: never multiplexed). running 0 gives "<not counted>" with its reason.
  */
-struct value meters_count(const struct meters *m, const struct meter_reading *begin, const struct meter_reading *end, size_t i, double *share);
+struct value meters_count(const struct meters *m, const struct meter_reading *begin, const struct meter_reading *end,
+			  size_t i, double *share);
 
 void meters_close(struct meters *m);
 
 /*
- * The sanity check by itself, with the two clocks as functions so that tests can pass broken ones. Returns 0, or -EIO and @why: "does not
- * move", "went backwards by", "jumped". @ticks_per_ns gets the median rate.
+ * The sanity check by itself, with the two clocks as functions so that tests can pass broken ones. Returns 0, or -EIO
+ * and @why: "does not move", "went backwards by", "jumped". @ticks_per_ns gets the median rate.
  */
 struct meter_clock {
 	uint64_t (*read)(void *ctx);
 	void *ctx;
 };
-int meter_check_clock(const struct meter_clock *clock, const struct meter_clock *reference, double *per_reference, struct reason *why);
+int meter_check_clock(const struct meter_clock *clock, const struct meter_clock *reference, double *per_reference,
+		      struct reason *why);
 
-/* meter-perf.c, reached through the above; the advice for a failed perf_event_open(2), with the values that matter as read now. */
+/*
+ * meter-perf.c, reached through the above; the advice for a failed perf_event_open(2), with the values that matter as
+ * read now.
+ */
 void meter_perf_advice(int err, const char *event, int cpu, struct reason *why);
 /* All event names that the machine knows, for `list` and for nearest names: NULL-terminated, lives until exit. */
 const char *const *meter_perf_event_names(void);

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# Counters and clocks that misbehave, through the program: tests/shim/perf-shim.c gives this machine counters that cannot be grouped, mapped or
-# read, that run for part of their time or not at all, and clocks that stand still, fall back or jump. tests/cli-places.sh has the refusals.
+# Counters and clocks that misbehave, through the program: tests/shim/perf-shim.c gives this machine counters that
+# cannot be grouped, mapped or read, that run for part of their time or not at all, and clocks that stand still, fall
+# back or jump. tests/cli-places.sh has the refusals.
 . "$(dirname "$0")/lib.sh"
 
 [ -z "${PERF_RELAX_RUNNER:-}" ] || skip_all native "needs the machine's own kernel, not an emulator"
@@ -43,21 +44,24 @@ if [ "$status" -eq 3 ]; then
 fi
 is "counters that count" 0 out 'instructions' noout "$never"
 
-# A counter that ran a quarter of the time is scaled, by its own times, and marked. The stand-in counts ns of CPU time: what the clock says.
+# A counter that ran a quarter of the time is scaled, by its own times, and marked. The stand-in counts ns of CPU time:
+# what the clock says.
 shim fake,share=25 "${short[@]}" -e "$events" -o "$tmp/share.json"
 is "counters that ran 25 % of the time: marked" 0 out '\[multiplexed\]' noout "$never"
 if have python3; then
 	scaled=$(value "$tmp/share.json" chain-mul instructions)
 	ns=$(value "$tmp/share.json" chain-mul ns)
 	# Unscaled it would be a quarter; preemption takes CPU time from under the wall clock, so only that is asked.
-	check "and scaled: $scaled for $ns ns" awk -v a="$scaled" -v b="$ns" 'BEGIN { exit !(a + 0 > 0.5 * b && a + 0 < 2 * b && b + 0 > 0) }'
+	check "and scaled: $scaled for $ns ns" awk -v a="$scaled" -v b="$ns" \
+		'BEGIN { exit !(a + 0 > 0.5 * b && a + 0 < 2 * b && b + 0 > 0) }'
 else
 	skip python3 "scaled values" "no python3 to read the result file with"
 fi
 
 # Never scheduled: no number, also where the share of the time reads 100 %.
 shim fake,idle "${short[@]}" -e "$events" -o "$tmp/idle.json"
-is "counters that never ran: no number" 0 out 'instructions.*<not (counted|supported)>.*never got a hardware counter' noout "$never"
+is "counters that never ran: no number" 0 \
+	out 'instructions.*<not (counted|supported)>.*never got a hardware counter' noout "$never"
 if have python3; then
 	seen=$(value "$tmp/idle.json" chain-mul instructions)
 	check "and none in the file, with its reason: $seen" grep -q '^none: .*never got a hardware counter' <<<"$seen"
@@ -72,7 +76,8 @@ is "no page faults in a loop: nothing implausible" 0 noout 'page-faults read 0' 
 # An end of file (a pinned event in error), and a reading cut short: what is in the buffer is not a count.
 for n in 0 8 16; do
 	shim fake,short=$n "${short[@]}" -e "$events"
-	is "a counter's read gives $n bytes" 0 out 'instructions.*<not (counted|supported)>.*could not be read' noout "$never"
+	is "a counter's read gives $n bytes" 0 \
+		out 'instructions.*<not (counted|supported)>.*could not be read' noout "$never"
 done
 
 # Groups that the PMU cannot hold are taken apart, and no member is lost.
@@ -81,16 +86,19 @@ is "members refused: counted one by one" 0 out 'instructions' noout '<not' noerr
 shim fake,few=2 "${short[@]}" -e '{cycles,instructions,branches,cache-misses}'
 is "a group larger than the PMU: counted one by one" 0 out 'branches' out 'cache-misses' noout '<not'
 
-# The kernel's part denied: user space alone, under a name that says so; what happens in the kernel only is refused, not 0.
+# The kernel's part denied: user space alone, under a name that says so; what happens in the kernel only is refused,
+# not 0.
 for errno in EACCES EPERM; do
 	shim fake,kernel=$errno "${short[@]}" -e "$events"
-	is "the kernel may not be counted ($errno): user space is, and is named so" 0 out 'instructions:u' noout "$never"
+	is "the kernel may not be counted ($errno): user space is, and is named so" 0 \
+		out 'instructions:u' noout "$never"
 	shim fake,kernel=$errno "${short[@]}" -e cycles:u
 	is "cycles:u stays what it is ($errno)" 0 out 'cycles:u' noout 'u:u|uu'
 	shim fake,kernel=$errno "${short[@]}" -e cycles:k
 	is "cycles:k is refused ($errno)" 3 err 'cycles:k.*perf_event_paranoid' noout "$never"
 	shim fake,kernel=$errno "${short[@]}" -e context-switches
-	is "context-switches are refused ($errno), for counting in user space gives 0" 3 err 'context-switches.*perf_event_paranoid'
+	is "context-switches are refused ($errno), for counting in user space gives 0" 3 \
+		err 'context-switches.*perf_event_paranoid'
 done
 
 # No map: read(2) does.

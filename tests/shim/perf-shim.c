@@ -2,16 +2,13 @@
 /*
  * LD_PRELOAD: a worse machine than this one, for tests. PERF_SHIM is a list of words, separated by commas:
  *
- *	fake		hardware events are opened as task-clock, so that a machine without a PMU has counters that count something
- *	few=N		of those, only the first N of a group can be had together: the others are EINVAL in it, as from the kernel's own check
- *	kernel=ERRNO	events that would count in the kernel are refused
- *	member=ERRNO	events are refused as members of a group, and accepted alone
- *	share=PCT	a counter ran for PCT % of its time only, and counted as much less
- *	idle		a counter never ran
- *	stuck		a counter ran and reads 0
- *	short=N		a read of a counter returns N bytes only; 0 is an end of file
- *	map=ERRNO	counters cannot be mapped
- *	clock=FAULT	CLOCK_MONOTONIC_RAW is constant, backwards (once, 1 s), jump (once, 1 h) or coarse (10 ms)
+ * fake            hardware events are opened as task-clock, so that a machine without a PMU has counters that count
+ * something few=N               of those, only the first N of a group can be had together: the others are EINVAL in it,
+ * as from the kernel's own check kernel=ERRNO     events that would count in the kernel are refused member=ERRNO
+ * events are refused as members of a group, and accepted alone share=PCT  a counter ran for PCT % of its time only, and
+ * counted as much less idle         a counter never ran stuck               a counter ran and reads 0 short=N
+ * a read of a counter returns N bytes only; 0 is an end of file map=ERRNO counters cannot be mapped clock=FAULT
+ * CLOCK_MONOTONIC_RAW is constant, backwards (once, 1 s), jump (once, 1 h) or coarse (10 ms)
  *
  * Only calls made through libc are seen; tests/confine.c refuses system calls whoever makes them.
  */
@@ -73,7 +70,8 @@ static bool is_hardware(const struct perf_event_attr *attr)
 	return attr->type == PERF_TYPE_HARDWARE || attr->type == PERF_TYPE_HW_CACHE || attr->type == PERF_TYPE_RAW;
 }
 
-static long open_counter(long (*real)(long, ...), long number, const struct perf_event_attr *attr, long pid, long cpu, long group, long flags)
+static long open_counter(long (*real)(long, ...), long number, const struct perf_event_attr *attr, long pid, long cpu,
+			 long group, long flags)
 {
 	struct perf_event_attr copy = { .size = sizeof(copy) };
 	const char *value;
@@ -125,7 +123,8 @@ long syscall(long number, ...)
 	va_end(args);
 	/* Integers narrower than a register leave its upper half undefined. */
 	if (number == SYS_perf_event_open)
-		return open_counter(real, number, (const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], (int)a[3], a[4]);
+		return open_counter(real, number, (const struct perf_event_attr *)a[0], (int)a[1], (int)a[2], (int)a[3],
+				    a[4]);
 	return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 

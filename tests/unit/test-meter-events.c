@@ -122,11 +122,26 @@ static void generic_names(void **state)
 		uint32_t type;
 		uint64_t config;
 	} events[] = {
-		{ "cycles", 0, 0 }, { "cpu-cycles", 0, 0 }, { "instructions", 0, 1 }, { "branches", 0, 4 }, { "branch-instructions", 0, 4 },
-		{ "ref-cycles", 0, 9 }, { "task-clock", 1, 1 }, { "context-switches", 1, 3 }, { "cs", 1, 3 }, { "faults", 1, 2 },
-		{ "L1-dcache-loads", 3, 0 }, { "L1-dcache-load-misses", 3, 0x10000 }, { "L1-icache-load-misses", 3, 0x10001 },
-		{ "LLC-store-misses", 3, 0x10102 }, { "dTLB-prefetches", 3, 0x203 }, { "iTLB-load-misses", 3, 0x10004 }, { "branch-loads", 3, 5 },
-		{ "node-stores", 3, 0x106 }, { "r01c2", 4, 0x1c2 }, { "rFFFFFFFFFFFFFFFF", 4, UINT64_MAX },
+		{ "cycles", 0, 0 },
+		{ "cpu-cycles", 0, 0 },
+		{ "instructions", 0, 1 },
+		{ "branches", 0, 4 },
+		{ "branch-instructions", 0, 4 },
+		{ "ref-cycles", 0, 9 },
+		{ "task-clock", 1, 1 },
+		{ "context-switches", 1, 3 },
+		{ "cs", 1, 3 },
+		{ "faults", 1, 2 },
+		{ "L1-dcache-loads", 3, 0 },
+		{ "L1-dcache-load-misses", 3, 0x10000 },
+		{ "L1-icache-load-misses", 3, 0x10001 },
+		{ "LLC-store-misses", 3, 0x10102 },
+		{ "dTLB-prefetches", 3, 0x203 },
+		{ "iTLB-load-misses", 3, 0x10004 },
+		{ "branch-loads", 3, 5 },
+		{ "node-stores", 3, 0x106 },
+		{ "r01c2", 4, 0x1c2 },
+		{ "rFFFFFFFFFFFFFFFF", 4, UINT64_MAX },
 	};
 
 	(void)state;
@@ -168,11 +183,15 @@ static void groups_and_modifiers(void **state)
 	assert_int_equal(list.event[3].group, 2);
 	assert_int_equal(list.event[4].group, 2);
 	assert_int_equal(list.event[5].group, 3);
-	assert_true(list.event[1].attr.exclude_kernel && list.event[1].attr.exclude_hv && !list.event[1].attr.exclude_user);
+	assert_true(list.event[1].attr.exclude_kernel && list.event[1].attr.exclude_hv &&
+		    !list.event[1].attr.exclude_user);
 	assert_true(list.event[2].attr.exclude_user && !list.event[2].attr.exclude_kernel);
-	assert_true(list.event[1].levels_given && list.event[3].levels_given && !list.event[0].levels_given && !list.event[5].levels_given);
-	assert_true(list.event[3].attr.exclude_hv && !list.event[3].attr.exclude_user && !list.event[3].attr.exclude_kernel);
-	assert_true(list.event[5].attr.exclude_host && !list.event[5].attr.exclude_guest && list.event[5].attr.precise_ip == 2);
+	assert_true(list.event[1].levels_given && list.event[3].levels_given && !list.event[0].levels_given &&
+		    !list.event[5].levels_given);
+	assert_true(list.event[3].attr.exclude_hv && !list.event[3].attr.exclude_user &&
+		    !list.event[3].attr.exclude_kernel);
+	assert_true(list.event[5].attr.exclude_host && !list.event[5].attr.exclude_guest &&
+		    list.event[5].attr.precise_ip == 2);
 	assert_string_equal(list.event[1].name, "instructions:u");
 	assert_string_equal(list.event[4].name, "faults:uk");
 	meter_events_free(&list);
@@ -213,7 +232,8 @@ static void pmu_terms(void **state)
 	assert_string_equal(list.event[0].name, "slow");
 	meter_events_free(&list);
 	list = parse_ok("cpu/config=0x1234,config1=7,config2=8/");
-	assert_true(list.event[0].attr.config == 0x1234 && list.event[0].attr.config1 == 7 && list.event[0].attr.config2 == 8);
+	assert_true(list.event[0].attr.config == 0x1234 && list.event[0].attr.config1 == 7 &&
+		    list.event[0].attr.config2 == 8);
 	meter_events_free(&list);
 	list = parse_ok("cpu/instructions/u");
 	assert_int_equal(list.event[0].attr.type, PERF_TYPE_HARDWARE);
@@ -364,8 +384,10 @@ static void bad_lists(void **state)
 /* Anything at all: a list or a reason, never a crash (which the sanitizers' build of this test sees best). */
 static void random_lists(void **state)
 {
-	static const char *const parts[] = { "cycles", "instructions", "{", "}", ",", ":", "u", "/", "cpu/", "event=", "0x", "1", "r1", "sched:", "name=",
-					     "mem-loads", "=", "?", " ", "perf::", "CYCLES", "-", "\xff", "%s%n", "..", "pp", "config=", "task-clock" };
+	static const char *const parts[] = { "cycles", "instructions", "{",	 "}",  ",",  ":",	"u",
+					     "/",      "cpu/",	       "event=", "0x", "1",  "r1",	"sched:",
+					     "name=",  "mem-loads",    "=",	 "?",  " ",  "perf::",	"CYCLES",
+					     "-",      "\xff",	       "%s%n",	 "..", "pp", "config=", "task-clock" };
 	unsigned long long taken = 0, refused = 0;
 	struct random_state random;
 
@@ -413,8 +435,11 @@ static void names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		WITH_ROOT(generic_names), WITH_ROOT(groups_and_modifiers), WITH_ROOT(pmu_terms), WITH_ROOT(hybrid),
-		WITH_ROOT(no_pmu), WITH_ROOT(tracepoints), WITH_ROOT(bad_lists), WITH_ROOT(random_lists), cmocka_unit_test(names),
+		WITH_ROOT(generic_names), WITH_ROOT(groups_and_modifiers),
+		WITH_ROOT(pmu_terms),	  WITH_ROOT(hybrid),
+		WITH_ROOT(no_pmu),	  WITH_ROOT(tracepoints),
+		WITH_ROOT(bad_lists),	  WITH_ROOT(random_lists),
+		cmocka_unit_test(names),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counters of the running machine, and the advice for each way in which they can fail. What the machine lacks is skipped by name; with
- * PERF_RELAX_EXACT_COUNTS=SHIFT (an emulated arm64 machine, qemu -icount shift=SHIFT) counts must be exact.
+ * Counters of the running machine, and the advice for each way in which they can fail. What the machine lacks is
+ * skipped by name; with PERF_RELAX_EXACT_COUNTS=SHIFT (an emulated arm64 machine, qemu -icount shift=SHIFT) counts must
+ * be exact.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -111,7 +112,7 @@ static void software_events(void **state)
 	munmap(memory, PAGES * page);
 	assert_true(number(&m, 0) > 0);
 	assert_true(number(&m, 0) <= (double)(after.ns - before.ns));
-	assert_in_range((uint64_t)number(&m, 1), PAGES, PAGES + PAGES / 2);	/* a sanitizer touches pages of its own */
+	assert_in_range((uint64_t)number(&m, 1), PAGES, PAGES + PAGES / 2); /* a sanitizer touches pages of its own */
 	v = meters_count(&m, &before, &after, 2, &share);
 	if (m.counter[2].supported) {
 		assert_true(!v.why && share == 1);
@@ -182,7 +183,9 @@ static void few_descriptors(void **state)
 	few = limit;
 	few.rlim_cur = 16;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
-	add(&m, "{dummy,dummy,dummy,dummy,dummy,dummy,dummy,dummy,dummy,dummy},dummy,dummy,dummy,dummy,dummy,dummy,dummy,dummy,dummy");
+	add(&m,
+	    "{dummy,dummy,dummy,dummy,dummy,dummy,dummy,dummy,dummy,dummy},dummy,dummy,dummy,dummy,dummy,dummy,dummy,"
+	    "dummy,dummy");
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	for (size_t i = 0; i < m.ncounter; i++) {
 		const struct meter_counter *c = &m.counter[i];
@@ -305,7 +308,7 @@ static void counts_from_exec(void **state)
 	meters_close(&m);
 }
 
-/* Advice ----------------------------------------------------------------------------------------------------------------------------- */
+/* Advice */
 
 static char root[64];
 
@@ -385,7 +388,8 @@ static void advice_for_permission(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(errors); i++) {
 		put("/proc/self/status", nobody);
 		put("/proc/sys/kernel/perf_event_paranoid", "4\n");
-		assert_advice(errors[i], -1, "perf_event_paranoid is 4; above 2, Debian's and Ubuntu's kernels", "seccomp");
+		assert_advice(errors[i], -1, "perf_event_paranoid is 4; above 2, Debian's and Ubuntu's kernels",
+			      "seccomp");
 		put("/proc/sys/kernel/perf_event_paranoid", "3\n");
 		assert_advice(errors[i], -1, "is 3; above 2", NULL);
 		put("/proc/sys/kernel/perf_event_paranoid", "2\n");
@@ -394,7 +398,8 @@ static void advice_for_permission(void **state)
 		assert_advice(errors[i], 3, "counting a whole CPU needs 0 or less", NULL);
 		/* Allowed by the level, refused all the same. */
 		put("/proc/sys/kernel/perf_event_paranoid", "1\n");
-		assert_advice(errors[i], -1, "perf_event_paranoid is 1, so a sandbox or security module refuses it", NULL);
+		assert_advice(errors[i], -1, "perf_event_paranoid is 1, so a sandbox or security module refuses it",
+			      NULL);
 		put("/proc/sys/kernel/perf_event_paranoid", "-1\n");
 		assert_advice(errors[i], -1, "perf_event_paranoid is -1, so a sandbox", NULL);
 		/* In a container: the level would allow user space, the filter does not; or root within it. */
@@ -424,7 +429,8 @@ static void advice_for_others(void **state)
 		assert_advice(absent[i], -1, "the kernel shows no PMU of the CPU", "aranoid");
 	put("/sys/bus/event_source/devices/cpu/type", "4");
 	for (size_t i = 0; i < ARRAY_SIZE(absent); i++)
-		assert_advice(absent[i], -1, absent[i] == EINVAL ? "refuses this encoding" : "has no such counter", "aranoid");
+		assert_advice(absent[i], -1, absent[i] == EINVAL ? "refuses this encoding" : "has no such counter",
+			      "aranoid");
 	meter_perf_advice(EINVAL, "cpu/event=1/", -1, &why);
 	assert_non_null(strstr(why.text, "the PMU cpu is there, but its driver refuses"));
 	assert_advice(ENOSYS, -1, "no sysctl changes that, clocks work all the same", "aranoid");
@@ -439,12 +445,16 @@ static void advice_for_others(void **state)
 	assert_advice(ENOSPC, -1, "are taken", NULL);
 	assert_advice(ESRCH, -1, "has ended", NULL);
 	assert_advice(EINTR, -1, "perf_event_open", NULL);
-	meter_perf_advice(EIO, "a name of more than eighty characters, which is cut and does no harm to the buffer that it is put into", -1, &why);
+	meter_perf_advice(
+		EIO,
+		"a name of more than eighty characters, which is cut and does no harm to the buffer that it is put "
+		"into",
+		-1, &why);
 	assert_non_null(strstr(why.text, strerror(EIO)));
 	meter_perf_advice(EIO, "x", -1, NULL);
 }
 
-/* Hardware counters ------------------------------------------------------------------------------------------------------------------ */
+/* Hardware counters */
 
 static bool have_hardware(struct meters *m)
 {
@@ -480,7 +490,10 @@ static double longer(struct meters *m, size_t i, const struct probe *p, uint64_t
 	return number(m, i) - shorter;
 }
 
-/* Twice as many rounds against as many: what happens once in a call (padding before the loop) falls out, and whole operations remain. */
+/*
+ * Twice as many rounds against as many: what happens once in a call (padding before the loop) falls out, and whole
+ * operations remain.
+ */
 static double per_operation(struct meters *m, size_t i, const struct probe *p, uint64_t iters)
 {
 	return (longer(m, i, p, 2 * iters) - longer(m, i, p, iters)) / (double)(iters * p->unroll);
@@ -513,8 +526,12 @@ static void instructions_of_probes(void **state)
 		if (!shift)
 			continue;
 		cycles = per_operation(&m, 1, p, 100);
-		/* An interrupt makes a restartable sequence begin again; that is seldom, so once in a few times it is not seen. */
-		for (int retry = 0; retry < 5 && !strncmp(p->name, "rseq", 4) && cycles != ldexp(instructions, atoi(shift)); retry++) {
+		/*
+		 * An interrupt makes a restartable sequence begin again; that is seldom, so once in a few times it is
+		 * not seen.
+		 */
+		for (int retry = 0;
+		     retry < 5 && !strncmp(p->name, "rseq", 4) && cycles != ldexp(instructions, atoi(shift)); retry++) {
 			instructions = per_operation(&m, 0, p, 100);
 			cycles = per_operation(&m, 1, p, 100);
 		}
@@ -525,7 +542,8 @@ static void instructions_of_probes(void **state)
 			fail_msg("%s: %.0f instructions in %td bytes", p->name, instructions, p->end - p->begin);
 #endif
 		if (cycles != ldexp(instructions, atoi(shift)))
-			fail_msg("%s: %.6f cycles for %.0f instructions at shift %s", p->name, cycles, instructions, shift);
+			fail_msg("%s: %.6f cycles for %.0f instructions at shift %s", p->name, cycles, instructions,
+				 shift);
 		print_message("%-14s %.0f instructions, %.0f cycles\n", p->name, instructions, cycles);
 	}
 	assert_true(seen > 3);
@@ -541,8 +559,10 @@ static void spin(uint64_t rounds)
 
 static void multiplexing(void **state)
 {
-	static const char *const list = "instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,"
-					"instructions:u,instructions:u,instructions:u,instructions:u,instructions:u";
+	static const char *const list =
+		"instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,"
+		"instructions:u,"
+		"instructions:u,instructions:u,instructions:u,instructions:u,instructions:u";
 	struct meters m;
 	size_t scaled = 0;
 	double alone;
@@ -591,7 +611,9 @@ static void impossible_group(void **state)
 	if (!exact_shift())
 		skip();		/* only there the number of counters is known: 7 */
 	open_meters(&m);
-	add(&m, "{instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u}");
+	add(&m,
+	    "{instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,instructions:u,"
+	    "instructions:u,instructions:u,instructions:u}");
 	start(&m);
 	meters_read_begin(&m, &before);
 	spin(20000000);
@@ -637,7 +659,8 @@ static void user_reads(void **state)
 	assert_true(user >= 1000000 && fabs(user - system) < 5000);
 	meters_calibrate(&m);
 	meters_calibrate(&other);
-	print_message("a read takes %.0f ns in user space, %.0f ns by system call\n", m.read_cost_ns, other.read_cost_ns);
+	print_message("a read takes %.0f ns in user space, %.0f ns by system call\n", m.read_cost_ns,
+		      other.read_cost_ns);
 	meters_close(&other);
 	meters_close(&m);
 }
@@ -647,10 +670,12 @@ static void user_reads(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(software_events), cmocka_unit_test(required_events),  cmocka_unit_test(limits),
-		cmocka_unit_test(few_descriptors), cmocka_unit_test(nothing_left),     cmocka_unit_test(inherit),
-		cmocka_unit_test(counts_from_exec), WITH_ROOT(advice_for_permission),  WITH_ROOT(advice_for_others),
-		cmocka_unit_test(instructions_of_probes), cmocka_unit_test(multiplexing), cmocka_unit_test(impossible_group),
+		cmocka_unit_test(software_events),  cmocka_unit_test(required_events),
+		cmocka_unit_test(limits),	    cmocka_unit_test(few_descriptors),
+		cmocka_unit_test(nothing_left),	    cmocka_unit_test(inherit),
+		cmocka_unit_test(counts_from_exec), WITH_ROOT(advice_for_permission),
+		WITH_ROOT(advice_for_others),	    cmocka_unit_test(instructions_of_probes),
+		cmocka_unit_test(multiplexing),	    cmocka_unit_test(impossible_group),
 		cmocka_unit_test(user_reads),
 	};
 

@@ -20,7 +20,7 @@
 #include "meter-perf.h"
 #include "meter.h"
 
-/* Broken clocks: every read of either clock takes 25 ns of a common time -------------------------------------------------------------- */
+/* Broken clocks: every read of either clock takes 25 ns of a common time */
 
 #define READ_NS 25
 
@@ -166,7 +166,7 @@ static void broken_clocks(void **state)
 	}
 }
 
-/* The real ones ---------------------------------------------------------------------------------------------------------------------- */
+/* The real ones */
 
 static void real_clocks(void **state)
 {
@@ -204,7 +204,10 @@ static void real_clocks(void **state)
 	free(r);
 }
 
-/* In a process that may not read the counter: any read of it, also by the vDSO, is SIGSEGV and shows as the child's end. */
+/*
+ * In a process that may not read the counter: any read of it, also by the vDSO, is SIGSEGV and shows as the child's
+ * end.
+ */
 static int forbidden_child(void)
 {
 	struct meter_reading *r = calloc(2, sizeof(*r));
@@ -215,7 +218,8 @@ static int forbidden_child(void)
 		return 77;
 	if (meters_open(&m, &why))
 		return 2;
-	if (!m.tsc_forbidden || m.ticks_usable || !m.ticks_why || !strstr(m.ticks_why, "PR_SET_TSC") || m.ticks_per_ns != 0)
+	if (!m.tsc_forbidden || m.ticks_usable || !m.ticks_why || !strstr(m.ticks_why, "PR_SET_TSC") ||
+	    m.ticks_per_ns != 0)
 		return 3;
 	meters_read_begin(&m, &r[0]);
 	if (meters_add_events(&m, "task-clock,msr/tsc/", false, &why) && !strstr(why.text, "msr"))
@@ -252,9 +256,10 @@ static void forbidden_counter(void **state)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Counts ----------------------------------------------------------------------------------------------------------------------------- */
+/* Counts */
 
-static struct value count(const struct meter_counter *counter, struct meter_count begin, struct meter_count end, double *share)
+static struct value count(const struct meter_counter *counter, struct meter_count begin, struct meter_count end,
+			  double *share)
 {
 	struct meters *m = calloc(1, sizeof(*m));
 	struct meter_reading *r = calloc(2, sizeof(*r));
@@ -288,7 +293,8 @@ static void scaling(void **state)
 	v = count(&plain, zero, (struct meter_count){ 12345, 1000000, 1000000 }, &share);
 	assert_true(!v.why && v.number == 12345 && share == 1);
 	/* 2^40 * 2^40 does not fit 64 bits. */
-	v = count(&plain, zero, (struct meter_count){ UINT64_C(1) << 40, UINT64_C(1) << 40, UINT64_C(1) << 39 }, &share);
+	v = count(&plain, zero, (struct meter_count){ UINT64_C(1) << 40, UINT64_C(1) << 40, UINT64_C(1) << 39 },
+		  &share);
 	assert_true(!v.why && v.number == ldexp(1, 41) && share == 0.5);
 	/* The differences count, not the totals. */
 	v = count(&plain, (struct meter_count){ 100, 5000, 1000 }, (struct meter_count){ 200, 6000, 1250 }, &share);
