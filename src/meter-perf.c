@@ -2,7 +2,9 @@
 /*
  * PMU events: opened, grouped, mapped and read with libperf.
  */
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <perf/core.h>
 #include <perf/cpumap.h>
@@ -16,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "meter-perf.h"
 
@@ -399,6 +402,32 @@ static void add_counters(struct meters *m, struct meter_event_list *list)
 	}
 }
 
+/*
+ * libperf opens its descriptors so that they outlive execve(2), and keeps them to itself. A command that is run as a
+ * workload must not be handed them, so all of that kind are closed on exec.
+ */
+static void close_on_exec(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+	char target[64];
+	ssize_t n;
+	int fd;
+
+	while (dir && (entry = readdir(dir))) {
+		if (util_parse_int(entry->d_name, 0, INT_MAX, &fd))
+			continue;
+		n = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+		if (n <= 0)
+			continue;
+		target[n] = '\0';
+		if (strstr(target, "perf_event"))
+			(void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+	}
+	if (dir)
+		closedir(dir);
+}
+
 int meters_add_events(struct meters *m, const char *text, bool required, struct reason *why)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -420,6 +449,7 @@ int meters_add_events(struct meters *m, const char *text, bool required, struct 
 	if (!p)
 		m->perf = util_calloc(1, sizeof(*p));
 	add_counters(m, &list);
+	close_on_exec();
 	meter_events_free(&list);
 	for (size_t i = first; required && i < m->ncounter; i++)
 		if (!m->counter[i].supported)
@@ -610,6 +640,7 @@ int meters_start(struct meters *m, struct reason *why)
 		err = split_waiting_groups(m);
 	if (err)
 		return reason_set(why, -err, "counting cannot be started: %s", strerror(-err));
+	close_on_exec();	/* groups that were taken apart */
 	settle_user_reads(m);
 	return 0;
 }

@@ -226,6 +226,25 @@ static void nothing_left(void **state)
 	assert_int_equal(first, last);
 }
 
+/* A command that is run afterwards is handed none of them. */
+static void nothing_handed_on(void **state)
+{
+	struct meters m;
+	char line[64] = "";
+	FILE *pipe;
+
+	(void)state;
+	open_meters(&m);
+	add(&m, "task-clock,{page-faults,dummy},cycles");
+	start(&m);
+	pipe = popen("ls -l /proc/self/fd | grep -c perf_event", "r");
+	assert_non_null(pipe);
+	assert_non_null(fgets(line, sizeof(line), pipe));
+	pclose(pipe);
+	assert_string_equal(line, "0\n");
+	meters_close(&m);
+}
+
 /* Inherited counters include the threads started later. */
 static void *spin_some(void *ctx)
 {
@@ -672,7 +691,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(software_events),  cmocka_unit_test(required_events),
 		cmocka_unit_test(limits),	    cmocka_unit_test(few_descriptors),
-		cmocka_unit_test(nothing_left),	    cmocka_unit_test(inherit),
+		cmocka_unit_test(nothing_left), cmocka_unit_test(nothing_handed_on),	    cmocka_unit_test(inherit),
 		cmocka_unit_test(counts_from_exec), WITH_ROOT(advice_for_permission),
 		WITH_ROOT(advice_for_others),	    cmocka_unit_test(instructions_of_probes),
 		cmocka_unit_test(multiplexing),	    cmocka_unit_test(impossible_group),
