@@ -29,10 +29,11 @@
  * folding of loops with equal code, which would make twins (pause, rep-nop) share their addresses. Clang knows neither
  * noclone nor noipa and does not copy asm with labels out of a noinline function.
  */
+/* Aligned like the loop inside, so that the short and the long loop have equal padding before them: it is executed, and their difference is exact. */
 #if defined(__clang__)
-#define PROBE_NOCOPY __attribute__((noinline))
+#define PROBE_NOCOPY __attribute__((noinline, aligned(64)))
 #else
-#define PROBE_NOCOPY __attribute__((noinline, noclone, noipa))
+#define PROBE_NOCOPY __attribute__((noinline, noclone, noipa, aligned(64)))
 #endif
 
 #define PROBE_LABEL(ident, what) "perf_relax_probe_" #ident "_" #what

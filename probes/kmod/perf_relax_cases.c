@@ -72,7 +72,7 @@ void relax_percpu_clear(void)
  * would call them out of line in the long loop and not in the short one. A compiler that duplicates a piece of code duplicates its label: the first one
  * counts.
  */
-#define RELAX_FN static noinline __noclone notrace __attribute__((flatten))
+#define RELAX_FN static noinline __noclone notrace __attribute__((flatten, aligned(64)))
 #define RELAX_LABEL(name) ".ifndef " name "\n" name ":\n.endif\n\t"
 #define RELAX_MARK(ident, what) asm volatile(RELAX_LABEL("relax_" #ident "_" #what) : : : "memory")
 
