@@ -148,6 +148,7 @@ struct ranges {
 struct elf_file {
 	Elf *elf;
 	int fd;			/* -1: in memory */
+	bool writable;		/* map is ours */
 	const uint8_t *map;
 	uint64_t size;
 	unsigned int e_type, e_machine, elf_class;

@@ -268,7 +268,7 @@ static Elf_Data *section_data(const struct elf_file *file, Elf_Scn *scn, GElf_Sh
 	if (!scn || !gelf_getshdr(scn, shdr) || shdr->sh_type == SHT_NOBITS)
 		return NULL;
 	if (shdr->sh_flags & SHF_COMPRESSED) {
-		if (shdr->sh_offset > file->size || shdr->sh_size > file->size - shdr->sh_offset || !gelf_getchdr(scn, &chdr) ||
+		if (!file->writable || shdr->sh_offset > file->size || shdr->sh_size > file->size - shdr->sh_offset || !gelf_getchdr(scn, &chdr) ||
 		    chdr.ch_size > MAX_EXPANDED_BYTES || chdr.ch_size / 1100 > shdr->sh_size || elf_compress(scn, 0, 0) < 0 ||
 		    !gelf_getshdr(scn, shdr))
 			return NULL;

@@ -90,7 +90,8 @@ static const struct isa *isa_at(const struct sweep *s, uint64_t addr)
 	for (i = ranges_before(s->ranges, addr); i >= 0; i--)
 		if (!(s->ranges->range[i].flags & RANGE_LABEL))
 			return s->ranges->range[i].flags & RANGE_THUMB ? isa_thumb(isa) : isa;
-	return isa;
+	/* Nothing before it: as the first function, which in a stripped program is its entry. */
+	return s->ranges->n && s->ranges->range[0].flags & RANGE_THUMB ? isa_thumb(isa) : isa;
 }
 
 /* Arm: a piece ends where the instruction set changes. */

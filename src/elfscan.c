@@ -51,7 +51,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 	if (page >= guard_begin && page < guard_end)
 		len = (size_t)(guard_end - page);
 	if (info->si_code == BUS_ADRERR &&
-	    mmap(page, len, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED) {
+	    mmap(page, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED) {
 		guard_faults = 1;
 		return;
 	}
@@ -239,7 +239,7 @@ static void scan_elf(struct elfscan *scan, Elf *elf, const uint8_t *map, uint64_
 	char text[128];
 	GElf_Ehdr eh;
 
-	*f = (struct elf_file){ .elf = elf, .fd = scan->fd, .map = map, .size = size };
+	*f = (struct elf_file){ .elf = elf, .fd = scan->fd, .writable = scan->fd >= 0, .map = map, .size = size };
 	if (!gelf_getehdr(elf, &eh)) {
 		snprintf(text, sizeof(text), "malformed ELF header: %s", elf_errmsg(-1));
 		fail(result, ELFSCAN_BAD, EBADMSG, text);
@@ -372,7 +372,7 @@ static void scan_archive(struct elfscan *scan, const uint8_t *image, size_t size
 {
 	struct elfscan_result *whole = scan->result, one;
 	Elf *archive = elf_memory((char *)(uintptr_t)image, size), *m;
-	Elf_Cmd cmd = ELF_C_READ;
+	Elf_Cmd cmd = ELF_C_READ_MMAP;	/* else libelf would read the members from a file descriptor */
 	int fd = scan->fd;
 
 	if (!archive || elf_kind(archive) != ELF_K_AR) {
@@ -412,7 +412,7 @@ static void scan_archive(struct elfscan *scan, const uint8_t *image, size_t size
 				reason_set(&whole->why, one.why.err, "member %s: %.400s", hdr->ar_name, one.why.text);
 			}
 		}
-		cmd = elf_next(m);
+		cmd = elf_next(m) == ELF_C_NULL ? ELF_C_NULL : ELF_C_READ_MMAP;
 		elf_end(m);
 	}
 	elf_end(archive);
@@ -466,7 +466,8 @@ void elfscan_fd(struct elfscan *scan, int fd, const char *path, struct elfscan_r
 	}
 	if (!check_header(first, (size_t)n, (uint64_t)st.st_size, result))
 		return;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	/* Private and writable: libelf's elf_compress() changes the section headers in place. */
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
 	if (map == MAP_FAILED) {
 		snprintf(text, sizeof(text), "cannot map %" PRId64 " bytes: %s", (int64_t)st.st_size, strerror(errno));
 		fail(result, ELFSCAN_UNREADABLE, errno, text);
