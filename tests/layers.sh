@@ -11,12 +11,12 @@ layer_of() {
 	probes/arch/*) echo arch ;;
 	probes/kmod/*) echo module ;;
 	probes/*) echo probes ;;
-	src/util* | src/stats* | src/verdict* | src/looks) echo pure ;;
+	src/util* | src/stats* | src/verdict* | src/looks | src/histogram) echo pure ;;
 	src/sysroot | src/arm-cores) echo base ;;
 	src/env* | src/topology* | src/published*) echo service ;;
-	src/meter* | src/kmod | src/elfscan* | src/symbols | src/result* | src/import* | src/disasm | src/sample | src/command) echo service ;;
-	src/experiment* | src/report* | src/probe-run | src/html | src/plot) echo engine ;;
+	src/meter* | src/kmod* | src/elfscan* | src/symbols | src/result* | src/import* | src/disasm | src/sample | src/command) echo service ;;
 	src/main | src/cmd | src/cmd-* | src/options | src/session | src/selftest | src/scan*) echo command ;;
+	src/experiment* | src/report* | src/probe-run | src/*-run | src/html | src/plot) echo engine ;;
 	*) echo unknown ;;
 	esac
 }
@@ -26,7 +26,7 @@ family_of() {
 	local name=${1#src/}
 	case $name in
 	env* | topology* | published*) echo machine ;; # what the machine is, and what is known of it
-	util* | stats* | verdict* | meter* | elfscan* | result* | import* | experiment* | report*) echo "${name%%-*}" ;;
+	util* | stats* | verdict* | meter* | elfscan* | result* | import* | experiment* | report* | kmod*) echo "${name%%-*}" ;;
 	symbols) echo elfscan ;; # both are what elfutils knows of a file
 	scan*) echo scan ;;
 	cmd | options) echo options ;;
@@ -227,7 +227,7 @@ fi
 tree_files() {
 	find src probes tests scripts m4 .ci man configure.ac Makefile.am -type f \
 		! -name '*~' ! -name '*.json' ! -name '*.csv' ! -name '*.html' ! -name '*.o' ! -name '*.log' ! -name '*.trs' ! -name '*.Po' \
-		! -name .dirstamp ! -path 'tests/data/*' ! -path 'tests/sysroot*' 2>/dev/null | sort
+		! -name .dirstamp ! -path '*/samples/*' ! -path 'tests/sysroot*' 2>/dev/null | sort
 }
 
 check_sizes() {
@@ -305,7 +305,7 @@ check "lines end clean and fit, no typedef'd structs" check_style
 if have git && git -C "$srcdir" rev-parse --is-inside-work-tree >/dev/null 2>&1 &&
 	[ "$(git -C "$srcdir" rev-parse --show-toplevel)" = "$(pwd -P)" ]; then
 	check_git() {
-		! git ls-files | grep -E '(^|/)(configure|Makefile\.in|aclocal\.m4|config\.h\.in|build-aux/.*|.*\.(o|a|so|ko|log|trs|orig|rej)|.*~)$'
+		! git ls-files | grep -v '/samples/' | grep -E '(^|/)(configure|Makefile\.in|aclocal\.m4|config\.h\.in|build-aux/.*|.*\.(o|a|so|ko|log|trs|orig|rej)|.*~)$'
 	}
 	check "no generated file is in git" check_git
 else
