@@ -90,6 +90,35 @@ ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct l
 		} \
 	}
 
+/*
+ * Turns. Whoever sees in its turn that time is up says so to the other, hands over for the last time and leaves; so neither can be left waiting. The guard is on
+ * another line, and no line but the word's may go between the CPUs here: it gets the sums at the end.
+ */
+#define HANDOFF(hint) \
+	static PROBE_NOCOPY void run_handoff_##hint(struct lock_shared *s, struct lock_thread *t) \
+	{ \
+		unsigned int me = t->index; \
+		bool over; \
+ \
+		do { \
+			while (load_acquire(&s->lock.word) != me) \
+				relax_##hint(&s->lock, NULL); \
+			HINT_RESET(); \
+			if (s->released) \
+				break; \
+			count(t); \
+			over = load(&s->stop); \
+			if (over) { \
+				s->released = 1; \
+				s->guard += load(&t->acquired); \
+			} \
+			store_release(&s->lock.word, !me); \
+			if (over) \
+				return; \
+		} while (true); \
+		s->guard += load(&t->acquired); \
+	}
+
 /* The hint itself, without and with a count of the passes; then all loops with it. */
 #define X(ident, name, need, effect, setup, body, summary_text) \
 	static const char hint_##ident[] = name; \
@@ -103,8 +132,28 @@ ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct l
 		++*spins; \
 		relax_##ident(watched, spins); \
 	} \
-	SPIN_LOCKS(LOOPS, ident)
+	SPIN_LOCKS(LOOPS, ident) \
+	HANDOFF(ident)
 ARCH_HINTS(X)
+#undef X
+
+/* Without a hint and without a note of the place. */
+ALWAYS_INLINE void relax_plain(void *watched, uint64_t *spins)
+{
+	(void)watched;
+	(void)spins;
+}
+
+#define X(lock, name, extra, summary_text) \
+	static void take_##lock(struct lock_shared *s, struct lock_thread *t) \
+	{ \
+		acquire_##lock(s, t, relax_plain, NULL); \
+	} \
+	static void give_##lock(struct lock_shared *s, struct lock_thread *t) \
+	{ \
+		release_##lock(s, t); \
+	}
+SPIN_LOCKS(X, )
 #undef X
 
 /* The library's locks by the same pattern; their wait loop has no hint of ours and counts no spins. */
@@ -156,6 +205,20 @@ ALWAYS_INLINE void release_pthread_mutex(struct lock_shared *s)
 			t->hooks.acquired(t->hooks.ctx, &event); \
 			idle(s->think_iters); \
 		} \
+	}
+LIBRARY_LOCKS(X)
+#undef X
+
+#define X(lock, name, summary_text) \
+	static void take_##lock(struct lock_shared *s, struct lock_thread *t) \
+	{ \
+		(void)t; \
+		acquire_##lock(s); \
+	} \
+	static void give_##lock(struct lock_shared *s, struct lock_thread *t) \
+	{ \
+		(void)t; \
+		release_##lock(s); \
 	}
 LIBRARY_LOCKS(X)
 #undef X
@@ -230,17 +293,24 @@ static void destroy_mutex(struct lock_shared *s)
 
 #define ROW(lock_ident, lock_name, hint_ident, summary_text) \
 	{ .lock = lock_name, .hint = hint_##hint_ident, .summary = summary_text, .run = run_##lock_ident##_##hint_ident, \
-	  .run_counted = run_counted_##lock_ident##_##hint_ident, .init = init_##lock_ident, .destroy = destroy_nothing },
+	  .run_counted = run_counted_##lock_ident##_##hint_ident, .init = init_##lock_ident, .destroy = destroy_nothing, \
+	  .take = take_##lock_ident, .give = give_##lock_ident },
 #define X(ident, name, need, effect, setup, body, summary_text) SPIN_LOCKS(ROW, ident)
 static const struct lock_pair pairs[] = {
 	ARCH_HINTS(X)
 #undef X
 #define X(ident, name, summary_text) \
 	{ .lock = name, .hint = "library", .summary = summary_text, .run = run_##ident, .run_counted = run_counted_##ident, \
-	  .init = init_##ident, .destroy = destroy_##ident },
+	  .init = init_##ident, .destroy = destroy_##ident, .take = take_##ident, .give = give_##ident },
 	LIBRARY_LOCKS(X)
 #undef X
 };
+
+#define X(ident, name, need, effect, setup, body, summary_text) \
+	{ .lock = "hand-off", .hint = hint_##ident, .summary = "two threads taking turns", .run = run_handoff_##ident, .init = init_zero, \
+	  .destroy = destroy_nothing },
+static const struct lock_pair handoffs[] = { ARCH_HINTS(X) };
+#undef X
 
 #define PAIRS (sizeof(pairs) / sizeof(pairs[0]))
 
@@ -254,6 +324,19 @@ const struct lock_pair *lock_pair_find(const char *lock, const char *hint)
 	for (size_t i = 0; i < PAIRS; i++)
 		if (!strcmp(pairs[i].lock, lock) && !strcmp(pairs[i].hint, hint))
 			return &pairs[i];
+	return NULL;
+}
+
+const struct lock_pair *lock_handoff_at(size_t i)
+{
+	return i < sizeof(handoffs) / sizeof(handoffs[0]) ? &handoffs[i] : NULL;
+}
+
+const struct lock_pair *lock_handoff_find(const char *hint)
+{
+	for (size_t i = 0; lock_handoff_at(i); i++)
+		if (!strcmp(handoffs[i].hint, hint))
+			return &handoffs[i];
 	return NULL;
 }
 
@@ -295,6 +378,12 @@ static const void *owner(const unsigned char *at)
 			best = run;
 		if (counted <= (uintptr_t)at && counted > best)
 			best = counted;
+	}
+	for (size_t i = 0; lock_handoff_at(i); i++) {
+		uintptr_t run = (uintptr_t)handoffs[i].run;
+
+		if (run <= (uintptr_t)at && run > best)
+			best = run;
 	}
 	return (const void *)best;
 }

@@ -98,12 +98,22 @@ struct lock_pair {
 	void (*run_counted)(struct lock_shared *s, struct lock_thread *t);
 	int (*init)(struct lock_shared *s);	/* 0 or an errno */
 	void (*destroy)(struct lock_shared *s);
+	/* Once, waiting without a hint: for a holder that keeps others waiting. give() on the thread that took it. */
+	void (*take)(struct lock_shared *s, struct lock_thread *t);
+	void (*give)(struct lock_shared *s, struct lock_thread *t);
 };
 
 /* Table: @i from 0; NULL past the end. By hint, then by lock; the library's locks last. */
 const struct lock_pair *lock_pair_at(size_t i);
 /* NULL: no such pair. Locks of the library have the hint "library" only. */
 const struct lock_pair *lock_pair_find(const char *lock, const char *hint);
+
+/*
+ * Not a lock: two threads that take turns, each waiting for its own with the hint; nothing but the word of the turn goes between their CPUs. One acquisition is
+ * one hand-over from CPU to CPU. run() only, and exactly 2 threads; take and give are NULL. @i from 0, in the order of the hints; NULL past the end.
+ */
+const struct lock_pair *lock_handoff_at(size_t i);
+const struct lock_pair *lock_handoff_find(const char *hint);
 
 /* @iters empty iterations, as in --cs and --think: for the calibration of their length. */
 void lock_idle(uint64_t iters);

@@ -165,18 +165,56 @@ ALWAYS_INLINE void release_clh(struct lock_shared *s, struct lock_thread *t)
 #define Q_LOCKED_MASK	0xffu
 #define Q_LOW_MASK	0xffffu		/* locked and pending */
 #define Q_TAIL_SHIFT	16
+/* How often to look for the end of a pending waiter's taking the lock: _Q_PENDING_LOOPS of the kernel. */
+#if defined(__x86_64__) || defined(__i386__)
+#define Q_PENDING_LOOPS	512
+#else
+#define Q_PENDING_LOOPS	1
+#endif
+
+/* The whole of the slow path's queue, from the moment that the pending bit is not to be had. */
+ALWAYS_INLINE void queue_qspin(struct lock_shared *s, struct lock_thread *t, lock_relax_fn *relax, uint64_t *spins)
+{
+	unsigned int tail = (t->index + 1) << Q_TAIL_SHIFT, expected = 0, val, old;
+	struct lock_node *node = &t->node, *next;
+	atomic_uint *word = &s->lock.word;
+
+	store(&node->wait, 1);
+	store(&node->next, NULL);
+	/* It may have become free meanwhile. */
+	if (!load(word) && atomic_compare_exchange_strong_explicit(word, &expected, Q_LOCKED, memory_order_acquire, memory_order_relaxed))
+		return;
+	old = load(word);
+	while (!atomic_compare_exchange_weak_explicit(word, &old, (old & Q_LOW_MASK) | tail, memory_order_acq_rel, memory_order_relaxed))
+		;
+	if (old >> Q_TAIL_SHIFT) {
+		store_release(&s->threads[(old >> Q_TAIL_SHIFT) - 1].node.next, node);
+		while (load_acquire(&node->wait))
+			relax(node, spins);
+	}
+	while ((val = load_acquire(word)) & Q_LOW_MASK)
+		relax(&s->lock, spins);
+	/*
+	 * Head of the queue. Alone in it: the tail goes too, but only if the word is nothing but the tail. When somebody has just set the pending bit, it is
+	 * theirs to take back (clearing it here as well would clear the next waiter's); they have seen the tail and queue behind us, so a successor comes.
+	 */
+	if (val == tail && atomic_compare_exchange_strong_explicit(word, &val, Q_LOCKED, memory_order_acquire, memory_order_relaxed))
+		return;
+	atomic_fetch_or_explicit(word, Q_LOCKED, memory_order_acquire);
+	while (!(next = load_acquire(&node->next)))
+		relax(node, spins);
+	store_release(&next->wait, 0);
+}
 
 ALWAYS_INLINE void acquire_qspin(struct lock_shared *s, struct lock_thread *t, lock_relax_fn *relax, uint64_t *spins)
 {
-	unsigned int expected = 0, val, tail = (t->index + 1) << Q_TAIL_SHIFT, old;
-	struct lock_node *node = &t->node, *next = NULL;
+	unsigned int val = 0;
 	atomic_uint *word = &s->lock.word;
 
-	if (__builtin_expect(atomic_compare_exchange_strong_explicit(word, &expected, Q_LOCKED, memory_order_acquire, memory_order_relaxed), 1))
+	if (__builtin_expect(atomic_compare_exchange_strong_explicit(word, &val, Q_LOCKED, memory_order_acquire, memory_order_relaxed), 1))
 		return;
-	val = expected;
-	/* The pending waiter is taking the lock this instant: wait for that, once. */
-	if (val == Q_PENDING) {
+	/* The pending waiter is taking the lock this instant: wait for that, for a while. */
+	for (unsigned int i = 0; val == Q_PENDING && i < Q_PENDING_LOOPS; i++) {
 		relax(&s->lock, spins);
 		val = load(word);
 	}
@@ -192,28 +230,7 @@ ALWAYS_INLINE void acquire_qspin(struct lock_shared *s, struct lock_thread *t, l
 		if (!(val & Q_PENDING))		/* it was us who set it, and somebody queues: take it back */
 			atomic_fetch_and_explicit(word, ~Q_PENDING, memory_order_relaxed);
 	}
-
-	store(&node->wait, 1);
-	store(&node->next, NULL);
-	val = load(word);
-	do
-		old = val;
-	while (!atomic_compare_exchange_weak_explicit(word, &val, (old & Q_LOW_MASK) | tail, memory_order_acq_rel, memory_order_relaxed));
-	if (old >> Q_TAIL_SHIFT) {
-		store_release(&s->threads[(old >> Q_TAIL_SHIFT) - 1].node.next, node);
-		while (load_acquire(&node->wait))
-			relax(&s->lock, spins);
-	}
-	while ((val = load_acquire(word)) & Q_LOW_MASK)
-		relax(&s->lock, spins);
-	/* Head of the queue. Alone: the tail goes too. A new pending bit cannot come while there is a tail. */
-	while ((val & ~Q_LOW_MASK) == tail)
-		if (atomic_compare_exchange_strong_explicit(word, &val, Q_LOCKED, memory_order_acquire, memory_order_relaxed))
-			return;
-	atomic_fetch_or_explicit(word, Q_LOCKED, memory_order_acquire);
-	while (!(next = load_acquire(&node->next)))
-		relax(&s->lock, spins);
-	store_release(&next->wait, 0);
+	queue_qspin(s, t, relax, spins);
 }
 
 ALWAYS_INLINE void release_qspin(struct lock_shared *s, struct lock_thread *t)
