@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The documents against the program: commands, options, probes, warnings, exit codes, version; and the examples are run.
 #
-# Examples are lines that begin with "$ perf relax" or "$ perf-relax" in ```console blocks of README.md and in literal displays of the pages. Each
-# must end with status 0, unless the line ends in a comment:
+# Examples are lines that begin with "$ " in ```console blocks of README.md and in the EXAMPLES of the pages: those that run perf relax, and cat, sed,
+# printf, cp and mkdir, which make their files; with here-documents. They share one folder. Each must end with status 0, or a comment at its end:
 #	# exit N		this status is right
 #	# not run: REASON	needs what is absent where tests run
 . "$(dirname "$0")/lib.sh"
@@ -115,16 +115,23 @@ check "NEWS has version $version" grep -qE "^Version ${version//./\\.}\b" "$srcd
 relax --version
 is "--version" 0 out "^perf-relax ${version//./\\.}$"
 
-# Examples. Real perf in front where there is one; else a stand-in does what perf does with an unknown name.
+# Examples. Real perf in front where there is one; else a stand-in does what perf does with an unknown name. Prints "FILE <tab> COMMAND", the
+# lines of a here-document joined by \001.
 examples() {
-	if [ -f "$srcdir/README.md" ]; then
-		awk '/^```console/ { on = 1; next } /^```/ { on = 0 } on && /^\$ perf[ -]relax/ { sub(/^\$ /, ""); print "README.md\t" $0 }' "$srcdir/README.md"
-	fi
-	local page
-	for page in "$tmp"/page/*; do
-		[ -e "$page" ] || break
-		sed -nE "s|^ +\\$ (perf[ -]relax.*)|$(basename "$page")\t\\1|p" "$page"
-	done
+	{
+		awk '/^```console/ { on = 1; next } /^```/ { on = 0 } on { print "README.md\t" $0 }' "$srcdir/README.md"
+		local page
+		for page in "$tmp"/page/*; do
+			[ -e "$page" ] || break
+			awk -v page="$(basename "$page")" '/^[A-Z]/ { on = /^EXAMPLES/ } on && /^ / { sub(/^ +/, ""); print page "\t" $0 }' "$page"
+		done
+	} | awk -F'\t' '
+		here != "" { text = text "\001" $2; if ($2 == here) { print text; here = "" }; next }
+		$2 !~ /^\$ / { next }
+		{ text = $0; sub(/\t\$ /, "\t", text); command = text; sub(/^[^\t]*\t/, "", command) }
+		command !~ /perf[ -]relax/ && command !~ /^(cat|sed|printf|cp|mkdir) / { next }
+		match(command, /<<[A-Za-z'"'"']+/) { here = substr(command, RSTART + 2, RLENGTH - 2); gsub(/'"'"'/, "", here); next }
+		{ print text }'
 }
 
 if [ -n "${PERF_RELAX_RUNNER:-}" ]; then
@@ -141,6 +148,7 @@ export PATH=$tmp/bin:$PATH
 ran_examples=0
 while IFS=$'\t' read -r where line; do
 	want=0
+	line=${line//$'\001'/$'\n'}
 	case $line in
 	*"# not run: "*)
 		skip example "example of $where: ${line%%#*}" "${line##*# not run: }"
@@ -150,7 +158,7 @@ while IFS=$'\t' read -r where line; do
 	esac
 	ran_examples=$((ran_examples + 1))
 	TEST_TIMEOUT=300 run bash -c "cd '$tmp/examples' && ${line%%# exit *}"
-	is "example of $where: $line" "$want"
+	is "example of $where: ${line%%$'\n'*}" "$want"
 done < <(examples)
 check "there are examples, and they were run" test "$ran_examples" -gt 0
 
