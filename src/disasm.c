@@ -117,8 +117,9 @@ static void append(struct text *t, const char *fmt, ...)
 }
 
 /*
- * x86 instructions that capstone 4 lacks or misnames: the bytes before the last, and the last as a range of eight when it names a register.
- * Source: Intel SDM volume 2 (SERIALIZE, TPAUSE, UMONITOR, UMWAIT, RDPID), AMD APM volume 3 (MONITORX, MWAITX).
+ * x86 instructions that capstone 4 lacks or misnames: the bytes before the last, and the last as a range of eight when
+ * it names a register. Source: Intel SDM volume 2 (SERIALIZE, TPAUSE, UMONITOR, UMWAIT, RDPID), AMD APM volume 3
+ * (MONITORX, MWAITX).
  */
 static const struct x86_known {
 	unsigned char n, bytes[4];
@@ -143,14 +144,19 @@ static size_t decode_x86(enum disasm_machine machine, const unsigned char *bytes
 		const struct x86_known *k = &x86_known[i];
 		unsigned int last = k->n - 1u;
 
-		if (n < k->n || memcmp(bytes, k->bytes, last) != 0 || (k->reg ? bytes[last] & 0xf8 : bytes[last]) != k->bytes[last])
+		if (n < k->n || memcmp(bytes, k->bytes, last) != 0 ||
+		    (k->reg ? bytes[last] & 0xf8 : bytes[last]) != k->bytes[last])
 			continue;
 		append(t, "%s", k->mnemonic);
 		if (k->reg)
-			append(t, " %%%c%s", k->reg == 'p' && machine == DISASM_X86_64 ? 'r' : 'e', reg[bytes[last] & 7]);
+			append(t, " %%%c%s", k->reg == 'p' && machine == DISASM_X86_64 ? 'r' : 'e',
+			       reg[bytes[last] & 7]);
 		return k->n;
 	}
-	/* More REP prefixes than PAUSE itself has: capstone prints one mnemonic for all of them, which would hide the difference. */
+	/*
+	 * More REP prefixes than PAUSE itself has: capstone prints one mnemonic for all of them, which would hide the
+	 * difference.
+	 */
 	while (reps < n && bytes[reps] == 0xf3)
 		reps++;
 	if (reps < 2 || reps == n || bytes[reps] != 0x90 || reps > 14)
@@ -162,9 +168,10 @@ static size_t decode_x86(enum disasm_machine machine, const unsigned char *bytes
 }
 
 /*
- * Hints of the machines with fixed-size instructions that capstone 4 lacks (riscv altogether) or shows by another of their names ("mr r1, r1" for
- * the priority hint `or 1,1,1`). Sources: Arm ARM (C6.2 SB, WFET, WFIT), Power ISA 3.1 (book II, 3.2 "or" priority hints), RISC-V unprivileged
- * ISA (Zihintpause), z/Architecture Principles of Operation (NIAI: two immediate fields in the last byte).
+ * Hints of the machines with fixed-size instructions that capstone 4 lacks (riscv altogether) or shows by another of
+ * their names ("mr r1, r1" for the priority hint `or 1,1,1`). Sources: Arm ARM (C6.2 SB, WFET, WFIT), Power ISA 3.1
+ * (book II, 3.2 "or" priority hints), RISC-V unprivileged ISA (Zihintpause), z/Architecture Principles of Operation
+ * (NIAI: two immediate fields in the last byte).
  */
 static const struct word_known {
 	enum disasm_machine machine;
@@ -219,15 +226,20 @@ static size_t decode_word(enum disasm_machine machine, const unsigned char *byte
 	return 0;
 }
 
-/* Prefixes that capstone 4 ignores where they make another instruction (or none): a fence or RDRAND/RDSEED with one is not what it says. */
+/*
+ * Prefixes that capstone 4 ignores where they make another instruction (or none): a fence or RDRAND/RDSEED with one is
+ * not what it says.
+ */
 static bool misnamed(enum disasm_machine machine, const cs_insn *insn)
 {
-	static const char *const names[] = { "mfence", "lfence", "sfence", "rdseed", "rdrand", "monitor", "mwait", "cpuid", "rdtsc", "rdtscp" };
+	static const char *const names[] = { "mfence",	"lfence", "sfence", "rdseed", "rdrand",
+					     "monitor", "mwait",  "cpuid",  "rdtsc",  "rdtscp" };
+	static const char prefixes[] = "\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65";
 	bool operand_size = false, other = false;
 
 	if (machine != DISASM_X86_64 && machine != DISASM_I386)
 		return false;
-	for (size_t i = 0; i < insn->size && strchr("\x66\x67\xf0\xf2\xf3\x26\x2e\x36\x3e\x64\x65", insn->bytes[i]) && insn->bytes[i]; i++) {
+	for (size_t i = 0; i < insn->size && insn->bytes[i] && strchr(prefixes, insn->bytes[i]); i++) {
 		operand_size = operand_size || insn->bytes[i] == 0x66;
 		other = other || insn->bytes[i] >= 0xf0;
 	}
@@ -243,7 +255,8 @@ static bool misnamed(enum disasm_machine machine, const cs_insn *insn)
 	return false;
 }
 
-static size_t decode_capstone(csh handle, enum disasm_machine machine, const unsigned char *bytes, size_t n, struct text *t)
+static size_t decode_capstone(csh handle, enum disasm_machine machine, const unsigned char *bytes, size_t n,
+			      struct text *t)
 {
 	cs_insn *insn;
 	size_t size = 0;
@@ -273,7 +286,10 @@ static csh open_handle(const struct machine *m)
 	return handle;
 }
 
-/* How many bytes an instruction that could not be decoded has: what follows it is decoded again only where the encoding itself tells. */
+/*
+ * How many bytes an instruction that could not be decoded has: what follows it is decoded again only where the encoding
+ * itself tells.
+ */
 static size_t skip(enum disasm_machine machine, const unsigned char *bytes, size_t n)
 {
 	size_t size = machines[machine].unit;
@@ -302,7 +318,8 @@ int disasm_machine_text(enum disasm_machine machine, const unsigned char *bytes,
 		out[0] = '\0';
 	for (size_t i = 0, step; i < n; i += step) {
 		t.pending = i > 0;
-		step = m->unit == 1 ? decode_x86(machine, bytes + i, n - i, &t) : decode_word(machine, bytes + i, n - i, &t);
+		step = m->unit == 1 ? decode_x86(machine, bytes + i, n - i, &t)
+				    : decode_word(machine, bytes + i, n - i, &t);
 		if (step == 0)
 			step = decode_capstone(handle, machine, bytes + i, n - i, &t);
 		if (step > 0) {
@@ -347,7 +364,7 @@ int disasm_bytes_hex(const unsigned char *bytes, size_t n, char *out, size_t siz
 
 #define FUNCTION_BYTES_MAX 8192		/* looked at from the function's start; the loops in question are far shorter */
 
-/* The target of a direct branch: capstone writes it as the last operand, 0x... with # or $ before it on some machines. */
+/* The target of a direct branch: capstone writes it as the last operand, 0x..., on some machines after # or $. */
 static bool branch_target(csh handle, const cs_insn *insn, uint64_t *target)
 {
 	const char *s = strrchr(insn->op_str, ' ');
@@ -361,8 +378,8 @@ static bool branch_target(csh handle, const cs_insn *insn, uint64_t *target)
 	return end != s && !*end;
 }
 
-int disasm_loop_around(const unsigned char *function, const unsigned char *at, const unsigned char *at_end, const unsigned char **begin,
-		       const unsigned char **end)
+int disasm_loop_around(const unsigned char *function, const unsigned char *at, const unsigned char *at_end,
+		       const unsigned char **begin, const unsigned char **end)
 {
 	uint64_t address = (uintptr_t)function, shortest = UINT64_MAX, target;
 	size_t left = FUNCTION_BYTES_MAX;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bytes to assembly text, for showing what a probe really executes (rule 2). capstone does the decoding; the few instructions that it
- * lacks or misnames (capstone 4 shows UMONITOR and TPAUSE as mfence, RDPID as rdseed, and drops a second REP before PAUSE) are in a table
- * of our own, and anything unknown is shown as data, never under another name.
+ * Bytes to assembly text, for showing what a probe really executes (rule 2). capstone does the decoding; the few
+ * instructions that it lacks or misnames (capstone 4 shows UMONITOR and TPAUSE as mfence, RDPID as rdseed, and drops a
+ * second REP before PAUSE) are in a table of our own, and anything unknown is shown as data, never under another name.
  */
 #ifndef PERF_RELAX_DISASM_H
 #define PERF_RELAX_DISASM_H
@@ -40,7 +40,8 @@ const char *disasm_machine_name(enum disasm_machine machine);
 /*
  * Decode @n bytes into @out, instructions separated by "; " ("pause; nop"; "" for no bytes). Returns
  *	0		all decoded
- *	-EILSEQ		some bytes are no instruction that is known here: they stand as ".byte 0x66,0x0f" in their place, with " (undecoded)"
+ *	-EILSEQ		some bytes are no instruction that is known here: they stand as ".byte 0x66,0x0f" in their
+ *			place, and the text ends in " (undecoded)"
  *	-ENOTSUP	nothing can be decoded: @out says "not decodable here: capstone 4.0 lacks riscv64"
  *	-ENOBUFS	@out is too small: it ends in "..."
  * @out always holds a string when @size > 0. Thread-safe.
@@ -54,10 +55,11 @@ int disasm_text(const unsigned char *bytes, size_t n, char *out, size_t size);
 int disasm_bytes_hex(const unsigned char *bytes, size_t n, char *out, size_t size);
 
 /*
- * The innermost loop of this program's own text around [at, at_end) (which may be empty), in the function that begins at @function: from the target of a
- * direct backward branch to the end of that branch. 0, -ENOENT (no such loop within 8 KiB), or -ENOTSUP (this machine is not decoded).
+ * The innermost loop of this program's own text around [at, at_end) (which may be empty), in the function that begins
+ * at @function: from the target of a direct backward branch to the end of that branch. 0, -ENOENT (no such loop within
+ * 8 KiB), or -ENOTSUP (this machine is not decoded).
  */
-int disasm_loop_around(const unsigned char *function, const unsigned char *at, const unsigned char *at_end, const unsigned char **begin,
-		       const unsigned char **end);
+int disasm_loop_around(const unsigned char *function, const unsigned char *at, const unsigned char *at_end,
+		       const unsigned char **begin, const unsigned char **end);
 
 #endif

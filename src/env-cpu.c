@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which CPU: /proc/cpuinfo in the forms of all architectures, Arm's ID registers in sysfs, and CPUID where there is no cpuinfo. */
+/* Which CPU: /proc/cpuinfo in the forms of all architectures, Arm's ID registers in sysfs, CPUID without cpuinfo. */
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -119,8 +119,8 @@ static FILE *open_cpuinfo(const char *root)
 }
 
 /*
- * x86 describes each CPU in the same words, and a kernel may take milliseconds a CPU to do so: the first block is enough. Other
- * architectures have what matters anywhere in the file.
+ * x86 describes each CPU in the same words, and a kernel may take milliseconds a CPU to do so: the first block is
+ * enough. Other architectures have what matters anywhere in the file.
  */
 static void cpuinfo_read(struct cpuinfo *c, const char *root)
 {
@@ -178,18 +178,22 @@ static void read_x86(struct env *e, const struct cpuinfo *c)
 	else
 		env_lack(e, ENV_CPU_MODEL, "/proc/cpuinfo has no \"model name\"");
 	if (e->family >= 0 && e->model >= 0)
-		env_set(e, ENV_CPU_ID, "%s family %d model %d stepping %d", vendor ? vendor : "unknown vendor", e->family, e->model, e->stepping);
+		env_set(e, ENV_CPU_ID, "%s family %d model %d stepping %d", vendor ? vendor : "unknown vendor",
+			e->family, e->model, e->stepping);
 	else
 		env_lack(e, ENV_CPU_ID, "/proc/cpuinfo has no \"cpu family\" and \"model\" with numbers");
 	if (microcode && *microcode)
 		env_set(e, ENV_MICROCODE, "%s", microcode);
 }
 
-/* Without /proc the CPU itself can be asked. Intel SDM volume 2, CPUID: leaf 1 (extended family and model), leaves 80000002H to 80000004H. */
-static bool read_cpuid(struct env *e)
+/*
+ * What CPUID says. Intel SDM volume 2, CPUID: leaf 1 (extended family and model). False: another architecture, or no
+ * such leaf.
+ */
+static bool ask_cpuid(struct env *e)
 {
 #if defined(__x86_64__) || defined(__i386__)
-	unsigned int a, b, c, d, brand[12];
+	unsigned int a, b, c, d;
 
 	if (!__get_cpuid(0, &a, &b, &c, &d))
 		return false;
@@ -200,20 +204,55 @@ static bool read_cpuid(struct env *e)
 	e->stepping = (int)(a & 15);
 	e->family = (int)(a >> 8 & 15);
 	e->model = (int)(a >> 4 & 15);
-	if (e->family == 6 || e->family == 15)
+	if (e->family >= 6)	/* as Linux does: families 7 to 14 exist outside Intel's document */
 		e->model += (int)(a >> 16 & 15) << 4;
 	if (e->family == 15)
 		e->family += (int)(a >> 20 & 255);
-	env_set(e, ENV_CPU_ID, "%s family %d model %d stepping %d", e->vendor, e->family, e->model, e->stepping);
-	for (unsigned int i = 0; i < 3; i++)
-		if (!__get_cpuid(0x80000002u + i, &brand[4 * i], &brand[4 * i + 1], &brand[4 * i + 2], &brand[4 * i + 3]))
-			return true;
-	env_set(e, ENV_CPU_MODEL, "%.48s", (const char *)brand);
 	return true;
 #else
 	(void)e;
 	return false;
 #endif
+}
+
+/* Without /proc the CPU itself can be asked. Its name: leaves 80000002H to 80000004H. */
+static void read_cpuid(struct env *e)
+{
+	if (!ask_cpuid(e))
+		return;
+	env_set(e, ENV_CPU_ID, "%s family %d model %d stepping %d", e->vendor, e->family, e->model, e->stepping);
+#if defined(__x86_64__) || defined(__i386__)
+	unsigned int brand[12];
+
+	for (unsigned int i = 0; i < 3; i++)
+		if (!__get_cpuid(0x80000002u + i, &brand[4 * i], &brand[4 * i + 1], &brand[4 * i + 2],
+				 &brand[4 * i + 3]))
+			return;
+	env_set(e, ENV_CPU_MODEL, "%.48s", (const char *)brand);
+#endif
+}
+
+/*
+ * An x86 program that an emulator runs on x86 sees the host's cpuinfo and the emulator's CPUID. Then what cpuinfo says
+ * is not of the CPU that this program runs on.
+ */
+static void check_emulated(struct env *e)
+{
+	struct env cpu = { .family = -1, .model = -1 };
+
+	if (e->family < 0 || e->model < 0 || !ask_cpuid(&cpu))
+		return;
+	if (strcmp(e->vendor, cpu.vendor) == 0 && e->family == cpu.family && e->model == cpu.model)
+		return;
+	e->emulated = true;
+	for (enum env_item i = ENV_CPU_MODEL; i <= ENV_CPU_ID; i++)
+		env_lack(
+			e, i,
+			"/proc/cpuinfo says %s %d/%d, CPUID says %s %d/%d (family/model): a user-mode emulator, or the "
+			"machine was moved",
+			e->vendor, e->family, e->model, cpu.vendor, cpu.family, cpu.model);
+	e->family = e->model = e->stepping = -1;
+	e->vendor[0] = '\0';
 }
 
 static void read_arm(struct env *e, struct cpuinfo *c, const char *root)
@@ -243,8 +282,9 @@ static void read_arm(struct env *e, struct cpuinfo *c, const char *root)
 			model = util_strdup(old_model);
 		else
 			model = util_asprintf("%s%s%s", old_model ? old_model : "", old_model ? " + " : "", name);
-		id = util_asprintf("%s%simplementer 0x%02x part 0x%03x variant 0x%x revision %d", old_id ? old_id : "", old_id ? "; " : "",
-				   (unsigned int)core->implementer, (unsigned int)core->part, (unsigned int)core->variant, core->revision);
+		id = util_asprintf("%s%simplementer 0x%02x part 0x%03x variant 0x%x revision %d", old_id ? old_id : "",
+				   old_id ? "; " : "", (unsigned int)core->implementer, (unsigned int)core->part,
+				   (unsigned int)core->variant, core->revision);
 		free(old_model);
 		free(old_id);
 	}
@@ -259,7 +299,8 @@ static void read_arm(struct env *e, struct cpuinfo *c, const char *root)
 	free(model);
 	free(id);
 	if (!e->value[ENV_CPU_ID])
-		env_lack(e, ENV_CPU_ID, "neither /proc/cpuinfo (CPU implementer, CPU part) nor cpu*/regs/identification/midr_el1 says which core this is");
+		env_lack(e, ENV_CPU_ID, "neither /proc/cpuinfo (CPU implementer, CPU part) nor sysfs "
+			 "(cpu*/regs/identification/midr_el1) says which core this is");
 }
 
 static void read_s390(struct env *e, const struct cpuinfo *c)
@@ -272,7 +313,8 @@ static void read_s390(struct env *e, const struct cpuinfo *c)
 	machine = processor ? strstr(processor, "machine = ") : NULL;
 	version = processor ? strstr(processor, "version = ") : NULL;
 	if (machine)
-		env_set(e, ENV_CPU_MODEL, "%s machine %.4s", get(c, "vendor_id") ? get(c, "vendor_id") : "IBM/S390", machine + strlen("machine = "));
+		env_set(e, ENV_CPU_MODEL, "%s machine %.4s", get(c, "vendor_id") ? get(c, "vendor_id") : "IBM/S390",
+			machine + strlen("machine = "));
 	else
 		env_lack(e, ENV_CPU_MODEL, "/proc/cpuinfo names no machine type");
 	if (version)
@@ -283,7 +325,8 @@ static void read_s390(struct env *e, const struct cpuinfo *c)
 
 static void read_ppc(struct env *e, const struct cpuinfo *c)
 {
-	const char *cpu = get(c, "cpu"), *revision = get(c, "revision"), *pvr = revision ? strstr(revision, "pvr ") : NULL;
+	const char *cpu = get(c, "cpu"), *revision = get(c, "revision");
+	const char *pvr = revision ? strstr(revision, "pvr ") : NULL;
 
 	if (cpu)
 		env_set(e, ENV_CPU_MODEL, "%s", cpu);
@@ -298,7 +341,8 @@ static void read_ppc(struct env *e, const struct cpuinfo *c)
 /* riscv: three registers and, on newer kernels, the device tree's name of the core. */
 static void read_riscv(struct env *e, const struct cpuinfo *c)
 {
-	const char *uarch = get(c, "uarch"), *isa = get(c, "isa"), *vendor = get(c, "mvendorid"), *arch = get(c, "marchid"), *imp = get(c, "mimpid");
+	const char *uarch = get(c, "uarch"), *isa = get(c, "isa");
+	const char *vendor = get(c, "mvendorid"), *arch = get(c, "marchid"), *imp = get(c, "mimpid");
 
 	if (uarch || isa)
 		env_set(e, ENV_CPU_MODEL, "%s", uarch ? uarch : isa);
@@ -319,7 +363,8 @@ static void read_other(struct env *e, const struct cpuinfo *c)
 	if (model) {
 		const char *variation = get(c, "cpu variation"), *revision = get(c, "cpu revision");
 
-		env_set(e, ENV_CPU_MODEL, "%s%s%s%s", model, system ? " (" : "", system ? system : "", system ? ")" : "");
+		env_set(e, ENV_CPU_MODEL, "%s%s%s%s", model, system ? " (" : "", system ? system : "",
+			system ? ")" : "");
 		env_set(e, ENV_CPU_ID, "%s%s%s%s%s", model, variation ? " variation " : "", variation ? variation : "",
 			revision ? " revision " : "", revision ? revision : "");
 	}
@@ -328,7 +373,8 @@ static void read_other(struct env *e, const struct cpuinfo *c)
 /* cpuinfo of another architecture than this program's: qemu-user and its like pass the host's file through. */
 static bool foreign_cpuinfo(const struct env *e, const struct cpuinfo *c)
 {
-	bool describes_x86 = get(c, "vendor_id") && get(c, "cpu family") && get(c, "flags"), describes_arm = c->cores > 0;
+	bool describes_x86 = get(c, "vendor_id") && get(c, "cpu family") && get(c, "flags");
+	bool describes_arm = c->cores > 0;
 
 	if (!e->value[ENV_ARCH])
 		return false;
@@ -344,12 +390,14 @@ char *env_read_cpu(struct env *e, const char *root)
 	cpuinfo_read(&c, root);
 	env_lack(e, ENV_CPU_MODEL, "/proc/cpuinfo names no model");
 	env_lack(e, ENV_CPU_ID, "/proc/cpuinfo has no identification that is known for this architecture");
-	env_lack(e, ENV_MICROCODE, "%s%s has no microcode revision", *arch ? "/proc/cpuinfo of " : "/proc/cpuinfo", arch);
+	env_lack(e, ENV_MICROCODE, "%s%s has no microcode revision", *arch ? "/proc/cpuinfo of " : "/proc/cpuinfo",
+		 arch);
 
 	if (foreign_cpuinfo(e, &c)) {
 		e->emulated = true;
 		for (enum env_item i = ENV_CPU_MODEL; i <= ENV_CPU_ID; i++)
-			env_lack(e, i, "/proc/cpuinfo describes another architecture than %s: this program runs under a user-mode emulator", arch);
+			env_lack(e, i, "/proc/cpuinfo describes another architecture than %s: a user-mode emulator",
+				 arch);
 	} else if (c.err && !(env_is_arm(e) && (read_arm(e, &c, root), c.cores > 0))) {
 		const char *text = c.err == ENODATA ? "it is empty" : strerror(c.err);
 
@@ -358,25 +406,29 @@ char *env_read_cpu(struct env *e, const char *root)
 		if (!*root)
 			read_cpuid(e);
 	} else if (!c.err) {
-		if (get(&c, "cpu family") && get(&c, "vendor_id"))
+		if (get(&c, "cpu family") && get(&c, "vendor_id")) {
 			read_x86(e, &c);
-		else if (env_is_arm(e) || c.cores > 0)
+			if (!*root)
+				check_emulated(e);
+		} else if (env_is_arm(e) || c.cores > 0) {
 			read_arm(e, &c, root);
-		else if (get(&c, "vendor_id") && strstr(get(&c, "vendor_id"), "S390"))
+		} else if (get(&c, "vendor_id") && strstr(get(&c, "vendor_id"), "S390")) {
 			read_s390(e, &c);
-		else if (get(&c, "revision") && strstr(get(&c, "revision"), "pvr "))
+		} else if (get(&c, "revision") && strstr(get(&c, "revision"), "pvr ")) {
 			read_ppc(e, &c);
-		else if (get(&c, "isa") || get(&c, "uarch"))
+		} else if (get(&c, "isa") || get(&c, "uarch")) {
 			read_riscv(e, &c);
-		else
+		} else {
 			read_other(e, &c);
+		}
 	}
 	if (!e->value[ENV_MICROCODE]) {
 		struct cpulist online;
 		char *text = NULL;
 
 		if (sysroot_online(root, &online, NULL) == 0 && online.n > 0)
-			text = sysroot_read(root, NULL, NULL, "/sys/devices/system/cpu/cpu%d/microcode/version", online.cpu[0]);
+			text = sysroot_read(root, NULL, NULL, "/sys/devices/system/cpu/cpu%d/microcode/version",
+					    online.cpu[0]);
 		cpulist_free(&online);
 		if (text && *text)
 			env_set(e, ENV_MICROCODE, "%s", text);

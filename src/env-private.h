@@ -13,7 +13,8 @@ bool env_is_x86(const struct env *e);
 bool env_is_arm(const struct env *e);
 
 /*
- * CPU_MODEL, CPU_ID, MICROCODE and the numbers. ENV_ARCH must be done. Returns the "flags" of /proc/cpuinfo (x86), malloc'ed, or NULL.
+ * CPU_MODEL, CPU_ID, MICROCODE and the numbers. ENV_ARCH must be done. Returns the "flags" of /proc/cpuinfo (x86),
+ * malloc'ed, or NULL.
  */
 char *env_read_cpu(struct env *e, const char *root);
 

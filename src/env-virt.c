@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which hypervisor and which container this runs in, by what each of them shows of itself. What shows nothing (an Arm guest whose firmware
- * names no hypervisor) is "none seen", which is not the same as "none".
+ * Which hypervisor and which container this runs in, by what each of them shows of itself. What shows nothing (an Arm
+ * guest whose firmware names no hypervisor) is "none seen", which is not the same as "none".
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,9 @@
 #include "sysroot.h"
 
 /*
- * X("signature", "name"): the twelve bytes of CPUID leaf 40000000H. Sources: Linux Documentation/virt/kvm/x86/cpuid.rst; Microsoft
- * Hypervisor Top Level Functional Specification 2.4; Xen public/arch-x86/cpuid.h; QEMU target/i386; VMware KB 1009458; each vendor's own documents.
+ * X("signature", "name"): the twelve bytes of CPUID leaf 40000000H. Sources: Linux
+ * Documentation/virt/kvm/x86/cpuid.rst; Microsoft Hypervisor Top Level Functional Specification 2.4; Xen
+ * public/arch-x86/cpuid.h; QEMU target/i386; VMware KB 1009458; each vendor's own documents.
  */
 #define HYPERVISOR_SIGNATURES(X) \
 	X("KVMKVMKVM", "KVM") \
@@ -84,7 +85,10 @@ static const char *find_in(const struct known *known, size_t n, const char *text
 	return NULL;
 }
 
-/* The name that the hypervisor gives of itself, malloc'ed; NULL: the CPUID bit is clear, or this is another architecture. Native only. */
+/*
+ * The name that the hypervisor gives of itself, malloc'ed; NULL: the CPUID bit is clear, or this is another
+ * architecture. Native only.
+ */
 static char *ask_cpuid(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -93,7 +97,10 @@ static char *ask_cpuid(void)
 
 	if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & 1u << 31))
 		return NULL;
-	/* A hypervisor that shows another one's interface has its own at the next multiple of 100H: the last one that answers is it. */
+	/*
+	 * A hypervisor that shows another one's interface has its own at the next multiple of 100H: the last one
+	 * counts.
+	 */
 	for (unsigned int leaf = 0x40000000; leaf <= 0x40000100; leaf += 0x100) {
 		const char *known = NULL;
 		char *old = name;
@@ -109,7 +116,8 @@ static char *ask_cpuid(void)
 				known = signatures[i].name;
 		if (!known)
 			known = text;
-		name = old && strcmp(old, known) != 0 ? util_asprintf("%s (shows the interface of %s)", known, old) : util_strdup(known);
+		name = old && strcmp(old, known) != 0 ? util_asprintf("%s (shows the interface of %s)", known, old)
+						      : util_strdup(known);
 		free(old);
 	}
 	return name ? name : util_strdup("present, gives no name");
@@ -159,7 +167,8 @@ static const char *from_tree(const char *root)
 	/* PowerVM: every system is a partition. QEMU's pseries machine has the same properties and was found above. */
 	if (!name && sysroot_exists(root, "/proc/device-tree/ibm,partition-name"))
 		name = "PowerVM LPAR";
-	if (!name && sysroot_exists(root, "/proc/device-tree/ibm,lpar-capable") && !sysroot_exists(root, "/proc/device-tree/ibm,opal"))
+	if (!name && sysroot_exists(root, "/proc/device-tree/ibm,lpar-capable") &&
+	    !sysroot_exists(root, "/proc/device-tree/ibm,opal"))
 		name = "PowerVM LPAR";
 	free(hypervisor);
 	free(machine);
@@ -174,7 +183,8 @@ static char *from_sysinfo(const char *root)
 	if (!text)
 		return NULL;
 	line = strstr(text, "VM00 Control Program:");
-	if (strstr(text, "TCGguest")) {	/* QEMU's name for a guest that it emulates; it shows KVM's control program all the same */
+	/* QEMU's name for a guest that it emulates; it shows KVM's control program all the same. */
+	if (strstr(text, "TCGguest")) {
 		name = util_strdup("QEMU TCG (emulated)");
 	} else if (line) {
 		line += strlen("VM00 Control Program:");
@@ -187,7 +197,10 @@ static char *from_sysinfo(const char *root)
 	return name;
 }
 
-/* Xen's own directory. The guest type is shown since Linux 4.13; without it the control domain is known to be paravirtual on x86. */
+/*
+ * Xen's own directory. The guest type is shown since Linux 4.13; without it the control domain is known to be
+ * paravirtual on x86.
+ */
 static char *from_xen(struct env *e, const char *root)
 {
 	char *type = sysroot_read(root, NULL, NULL, "/sys/hypervisor/type"), *guest, *capabilities, *name = NULL;
@@ -231,7 +244,7 @@ static void read_hypervisor(struct env *e, const char *root, const char *flags)
 	bool flag = has_flag(flags, "hypervisor");
 
 	if (!name && e->emulated)
-		name = util_strdup("user-mode emulator (cpuinfo is of another architecture)");
+		name = util_strdup("user-mode emulator (cpuinfo is of another CPU)");
 	if (!name && !*root)
 		name = ask_cpuid();
 	if (!name && strcmp(e->vendor, "User Mode Linux") == 0)
@@ -240,11 +253,12 @@ static void read_hypervisor(struct env *e, const char *root, const char *flags)
 		name = from_sysinfo(root);
 	if (!name && (found = from_tree(root)))
 		name = util_strdup(found);
-	/* Hardware vendors reuse cloud names ("Amazon EC2" is also bare metal): on x86 the CPU's flag decides, DMI only names. */
+	/* Names are reused ("Amazon EC2" is also bare metal): on x86 the CPU's flag decides, and DMI only names. */
 	if (!name && dmi_name && (flag || !env_is_x86(e)))
 		name = util_strdup(dmi_name);
 	if (!name && flag)
-		name = dmi ? util_asprintf("present (%s)", dmi) : util_strdup("present, not named (cpuinfo flag \"hypervisor\")");
+		name = dmi ? util_asprintf("present (%s)", dmi)
+			   : util_strdup("present, not named (cpuinfo flag \"hypervisor\")");
 	/* PVM guests are KVM guests whose kernel runs in user mode; Linux marks them with a flag of its own. */
 	if (has_flag(flags, "kvm_pvm_guest") || has_flag(flags, "pvm_guest")) {
 		e->paravirt_irq = true;
@@ -256,14 +270,14 @@ static void read_hypervisor(struct env *e, const char *root, const char *flags)
 
 	e->hypervisor = name != NULL;
 	if (name)
-		env_set(e, ENV_HYPERVISOR, "%s%s%s%s", name, dmi && !strstr(name, "(") ? " (" : "", dmi && !strstr(name, "(") ? dmi : "",
-			dmi && !strstr(name, "(") ? ")" : "");
+		env_set(e, ENV_HYPERVISOR, dmi && !strchr(name, '(') ? "%s (%s)" : "%s", name, dmi);
 	else if (flags || (!*root && env_is_x86(e)))
 		env_set(e, ENV_HYPERVISOR, "none");
 	else if (dmi || sysroot_exists(root, "/proc/device-tree") || sysroot_exists(root, "/proc/sysinfo"))
 		env_set(e, ENV_HYPERVISOR, "none seen");
 	else
-		env_lack(e, ENV_HYPERVISOR, "nothing tells: no flags in /proc/cpuinfo, no /sys/class/dmi/id, /proc/device-tree, /sys/hypervisor, /proc/sysinfo");
+		env_lack(e, ENV_HYPERVISOR, "nothing tells: no flags in /proc/cpuinfo, and none of /sys/class/dmi/id, "
+			 "/proc/device-tree, /sys/hypervisor and /proc/sysinfo");
 	free(name);
 	free(dmi);
 }

@@ -188,7 +188,7 @@ static void read_cpus(struct env *e, const char *root)
 	topology_free(&t);
 }
 
-/* Groups of CPUs that have the same text: "performance on 0-3; powersave on 4-7", or the text alone when there is one group. */
+/* Groups of CPUs with the same text: "performance on 0-3; powersave on 4-7", or the text alone when there is one. */
 struct groups {
 	struct group {
 		char *text;
@@ -273,14 +273,16 @@ static void read_governor(struct env *e, const char *root, const struct cpulist 
 	size_t known = 0;
 
 	for (size_t i = 0; i < online->n; i++) {
-		char *governor = sysroot_read(root, NULL, &why, CPU_DIR "/cpu%d/cpufreq/scaling_governor", online->cpu[i]);
+		char *governor = sysroot_read(root, NULL, &why, CPU_DIR "/cpu%d/cpufreq/scaling_governor",
+					      online->cpu[i]);
 		char *driver = sysroot_read(root, NULL, NULL, CPU_DIR "/cpu%d/cpufreq/scaling_driver", online->cpu[i]);
 		char *text;
 
 		if (!governor && !first.err)
 			first = why;
 		known += governor != NULL;
-		text = governor && driver ? util_asprintf("%s (%s)", governor, driver) : util_strdup(governor ? governor : "not known");
+		text = governor && driver ? util_asprintf("%s (%s)", governor, driver)
+					  : util_strdup(governor ? governor : "not known");
 		groups_add(&groups, text, online->cpu[i]);
 		free(governor);
 		free(driver);
@@ -290,8 +292,8 @@ static void read_governor(struct env *e, const char *root, const struct cpulist 
 	if (online->n == 0)
 		env_lack(e, ENV_GOVERNOR, "the online CPUs are not known");
 	else if (known == 0 && first.err == ENOENT)
-		env_lack(e, ENV_GOVERNOR, "no cpufreq: " CPU_DIR "/cpu%d/cpufreq/scaling_governor is not there%s", online->cpu[0],
-			 e->hypervisor ? " (in a virtual machine the host sets the clock)" : "");
+		env_lack(e, ENV_GOVERNOR, "no cpufreq: " CPU_DIR "/cpu%d/cpufreq/scaling_governor is not there%s",
+			 online->cpu[0], e->hypervisor ? " (in a virtual machine the host sets the clock)" : "");
 	else if (known == 0)
 		env_lack(e, ENV_GOVERNOR, "%s", first.text);
 }
@@ -329,14 +331,15 @@ static void read_smt(struct env *e, const char *root, const struct cpulist *onli
 	} else if (!err && active) {
 		env_set(e, ENV_SMT, "on");
 	} else if (!err) {
-		env_set(e, ENV_SMT, "off%s%s%s", control ? " (control: " : "", control ? control : "", control ? ")" : "");
+		env_set(e, ENV_SMT, control ? "off (control: %s)" : "off", control);
 	} else {	/* before Linux 4.19 */
 		bool known = false, on = false;
 
 		for (size_t i = 0; i < online->n && !on; i++) {
 			struct cpulist siblings;
 
-			if (sysroot_cpulist(root, &siblings, NULL, CPU_DIR "/cpu%d/topology/thread_siblings_list", online->cpu[i]) == 0) {
+			if (sysroot_cpulist(root, &siblings, NULL, CPU_DIR "/cpu%d/topology/thread_siblings_list",
+					    online->cpu[i]) == 0) {
 				size_t there = 0;
 
 				for (size_t j = 0; j < siblings.n; j++)
@@ -363,14 +366,17 @@ static void read_paranoid(struct env *e, const char *root)
 	if (!err)
 		env_set(e, ENV_PARANOID, "%d", value);
 	else
-		env_lack(e, ENV_PARANOID, "%s%s", why.text, err == -ENOENT ? " (a kernel without perf events, or a sandbox that hides it)" : "");
+		env_lack(e, ENV_PARANOID, "%s%s", why.text,
+			 err == -ENOENT ? " (a kernel without perf events, or a sandbox that hides it)" : "");
 }
 
 /* x86 has one file for each core unit; arm64 and riscv have a sysctl. */
 static void read_rdpmc(struct env *e, const char *root)
 {
-	static const char *const file[] = { "/sys/bus/event_source/devices/cpu/rdpmc", "/sys/bus/event_source/devices/cpu_core/rdpmc",
+	static const char *const file[] = { "/sys/bus/event_source/devices/cpu/rdpmc",
+					    "/sys/bus/event_source/devices/cpu_core/rdpmc",
 					    "/proc/sys/kernel/perf_user_access" };
+	static const char *const meaning[] = { "off", "while an event is open", "always" };
 	struct reason why = { 0 };
 	int value, err = -ENOENT;
 	size_t i;
@@ -378,13 +384,15 @@ static void read_rdpmc(struct env *e, const char *root)
 	for (i = 0; i < ARRAY_SIZE(file) && err == -ENOENT; i++)
 		err = sysroot_int(root, &value, &why, "%s", file[i]);
 	if (!err)
-		env_set(e, ENV_RDPMC, "%d (%s)", value, value == 0 ? "off" : value == 1 ? "while an event is open" : "always");
+		env_set(e, ENV_RDPMC, "%d (%s)", value, meaning[value < 0 || value > 2 ? 2 : value]);
 	else if (err != -ENOENT)
 		env_lack(e, ENV_RDPMC, "%s", why.text);
 	else if (env_is_x86(e))
-		env_lack(e, ENV_RDPMC, "no core performance monitoring unit: /sys/bus/event_source/devices/cpu is not there");
+		env_lack(e, ENV_RDPMC,
+			 "no core performance monitoring unit: /sys/bus/event_source/devices/cpu is not there");
 	else
-		env_lack(e, ENV_RDPMC, "no /proc/sys/kernel/perf_user_access: this kernel lets no program read counters itself");
+		env_lack(e, ENV_RDPMC,
+			 "no /proc/sys/kernel/perf_user_access: this kernel lets no program read counters itself");
 }
 
 static void read_watchdog(struct env *e, const char *root)
@@ -420,7 +428,8 @@ static void read_mitigations(struct env *e, const char *root)
 			shown += 5;
 		if (strncmp(shown, "Mitigation: ", 12) == 0)
 			shown += 12;
-		all = util_asprintf("%s%s%s: %.*s", old ? old : "", old ? "; " : "", *name, (int)strcspn(shown, ";:,\n"), shown);
+		all = util_asprintf("%s%s%s: %.*s", old ? old : "", old ? "; " : "", *name,
+				    (int)strcspn(shown, ";:,\n"), shown);
 		free(old);
 		free(text);
 	}
@@ -459,7 +468,7 @@ static void read_tsc_mode(struct env *e, const char *root)
 		env_lack(e, ENV_TSC_MODE, "a property of the running process, not of a recorded tree");
 	else if (prctl(PR_GET_TSC, &mode, 0, 0, 0) == 0)
 		env_set(e, ENV_TSC_MODE, "%s", mode == PR_TSC_SIGSEGV ? "forbidden (PR_TSC_SIGSEGV)" : "allowed");
-	else if (errno == EINVAL)
+	else if (errno == EINVAL && !env_is_x86(e))
 		env_lack(e, ENV_TSC_MODE, "PR_GET_TSC is only for x86");
 	else
 		env_lack(e, ENV_TSC_MODE, "prctl(PR_GET_TSC): %s", strerror(errno));
@@ -470,7 +479,9 @@ void env_read(struct env *e, const char *sysroot)
 	struct cpulist online = { 0 };
 	char *flags;
 
-	*e = (struct env){ .paranoid = ENV_PARANOID_UNKNOWN, .family = -1, .model = -1, .stepping = -1, .implementer = -1, .part = -1, .pvr = -1 };
+	*e = (struct env){ .paranoid = ENV_PARANOID_UNKNOWN, .pvr = -1 };
+	e->family = e->model = e->stepping = -1;
+	e->implementer = e->part = -1;
 	read_system(e, sysroot);
 	flags = env_read_cpu(e, sysroot);
 	env_read_virt(e, sysroot, flags);

@@ -44,19 +44,20 @@ struct env {
 	/* numbers that decisions need */
 	bool hypervisor;
 	bool paravirt_irq;		/* Xen PV, PVM: cli and sti are calls */
-	bool emulated;			/* this program runs under a user-mode emulator: the CPU described is not the one that runs it */
+	bool emulated; /* by a user-mode emulator: the CPU described is not the one that runs this program */
 	int paranoid;			/* ENV_PARANOID_UNKNOWN: not known */
 	char vendor[16];		/* x86: "GenuineIntel", "AuthenticAMD", ...; "" elsewhere */
 	int family, model, stepping;	/* x86; -1 elsewhere */
-	int implementer, part;		/* arm: of the first CPU (core_type tells them apart where they differ); -1 elsewhere */
+	int implementer, part;		/* arm: of the first CPU (core types tell them apart); -1 elsewhere */
 	int pvr;			/* ppc: upper half of the processor version register; -1 elsewhere */
 };
 
 #define ENV_PARANOID_UNKNOWN (-100)
 
 /*
- * @sysroot: "" for the running machine; with a sysroot nothing is asked of the running kernel (prctl, uname, CPUID). Never fails: every item
- * has either a value (one line of valid UTF-8) or a reason. Does not depend on the locale. env_free() releases it and may be called twice.
+ * @sysroot: "" for the running machine; with a sysroot nothing is asked of the running kernel (prctl, uname, CPUID).
+ * Never fails: every item has either a value (one line of valid UTF-8) or a reason. Does not depend on the locale.
+ * env_free() releases it and may be called twice.
  */
 void env_read(struct env *e, const char *sysroot);
 void env_free(struct env *e);

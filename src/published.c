@@ -60,7 +60,14 @@ static struct row {
 } rows[] = {
 /* A figure comes as three arguments out of one macro, hence the second level. */
 #define ROW(ident, name, a, b, figure, of, off, from) \
-	{ MICROARCH_##ident, { .probe = name, .low = a, .high = b, .text = figure, .unit = of, .tolerance = off, .source = SOURCE_##from } },
+	{ MICROARCH_##ident, \
+	  { .probe = name, \
+	    .low = a, \
+	    .high = b, \
+	    .text = figure, \
+	    .unit = of, \
+	    .tolerance = off, \
+	    .source = SOURCE_##from } },
 #define X(...) ROW(__VA_ARGS__)
 	PUBLISHED_VALUES(X)
 #undef X
@@ -98,7 +105,7 @@ static void sort_rows(void)
 
 static enum microarch find_x86(const struct env *e, const char *core_type)
 {
-	/* A model that exists with two core types: no type is known when the model at hand has P cores only, or in a guest. */
+	/* A model that exists with two core types shows none when this one has P cores only, or in a guest. */
 	if (!core_type && !e->hypervisor)
 		core_type = "cpu_core";
 	for (size_t i = 0; i < ARRAY_SIZE(x86_keys); i++) {
@@ -145,7 +152,8 @@ const char *published_microarch(const struct env *e, const char *core_type)
 	return microarch == MICROARCH_NONE ? NULL : microarch_name[microarch];
 }
 
-const struct published_value *published_find(const struct env *e, const char *core_type, const char *probe, size_t *count)
+const struct published_value *published_find(const struct env *e, const char *core_type, const char *probe,
+					     size_t *count)
 {
 	enum microarch microarch = find_microarch(e, core_type);
 	const struct published_value *first = NULL;

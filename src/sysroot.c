@@ -12,7 +12,7 @@
 #include "arm-cores.h"
 #include "sysroot.h"
 
-/* The path below @root into @full, and where in it the path without the root begins: users know "/sys/...", not the root. */
+/* The path below @root into @full. Returns where in it the path without the root begins: what users know. */
 static const char *path_format(char full[PATH_MAX], const char *root, const char *fmt, va_list ap)
 {
 	size_t used = strlen(root);
@@ -247,12 +247,21 @@ int sysroot_online(const char *root, struct cpulist *list, struct reason *why)
 /* Length of the valid UTF-8 sequence at @s (RFC 3629), 0: none. */
 static size_t utf8_length(const unsigned char *s)
 {
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
+	size_t n = 0;
 
+	if (s[0] < 0x80)
+		n = 1;
+	else if (s[0] >= 0xc2 && s[0] < 0xe0)
+		n = 2;
+	else if (s[0] >= 0xe0 && s[0] < 0xf0)
+		n = 3;
+	else if (s[0] >= 0xf0 && s[0] < 0xf5)
+		n = 4;
 	for (size_t i = 1; i < n; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) ||
+	    (s[0] == 0xf4 && s[1] >= 0x90))
 		return 0;
 	return n;
 }
@@ -317,12 +326,14 @@ const char *sysroot_arm_name(int implementer, int part)
 	return NULL;
 }
 
-/* "Cortex-A72" against "armv8_cortex_a72" or "apple_firestorm_pmu": letters and digits of the shorter name, wherever they stand in the longer. */
+/* "Cortex-A72" is "armv8_cortex_a72", "Firestorm (M1)" is "apple_firestorm_pmu": what follows the first underscore. */
 static bool unit_is_core(const char *unit, const char *core)
 {
-	const char *start = strncmp(unit, "armv", 4) == 0 ? strchr(unit, '_') : strncmp(unit, "apple_", 6) == 0 ? unit + 5 : NULL;
+	const char *start = NULL;
 	size_t i = 0;
 
+	if (strncmp(unit, "armv", 4) == 0 || strncmp(unit, "apple_", 6) == 0)
+		start = strchr(unit, '_');
 	if (!start)
 		return false;
 	for (start++; *start && core[i] && core[i] != ' '; start++, i++) {
@@ -356,7 +367,10 @@ static struct cpulist *add_type(struct sysroot_core_types *types, const char *na
 	return &types->type[types->n++].cpus;
 }
 
-/* A unit of the cores has a file "cpus"; units beside the cores have "cpumask" (Linux Documentation/ABI/testing/sysfs-bus-event_source-devices). */
+/*
+ * A unit of the cores has a file "cpus"; units beside the cores have "cpumask" (Linux
+ * Documentation/ABI/testing/sysfs-bus-event_source-devices).
+ */
 static void types_from_units(const char *root, struct sysroot_core_types *types)
 {
 	static const char *const place[] = { "/sys/bus/event_source/devices", "/sys/devices" };

@@ -15,7 +15,8 @@
 
 static bool place_ids(struct topology_cpu *c, const char *root)
 {
-	if (sysroot_int(root, &c->package, NULL, CPU_DIR "/topology/physical_package_id", c->cpu) != 0 || c->package < 0)
+	if (sysroot_int(root, &c->package, NULL, CPU_DIR "/topology/physical_package_id", c->cpu) != 0 ||
+	    c->package < 0)
 		c->package = -1;	/* arm and riscv kernels write -1 for "not known" */
 	return sysroot_int(root, &c->core, NULL, CPU_DIR "/topology/core_id", c->cpu) == 0;
 }
@@ -34,7 +35,8 @@ static void only_online(struct cpulist *list, const struct cpulist *online)
 static void read_siblings(struct topology_cpu *c, const char *root, const struct cpulist *online)
 {
 	/* The second is the name since Linux 5.3; the first is kept there, and is the only one before. */
-	static const char *const file[] = { CPU_DIR "/topology/thread_siblings_list", CPU_DIR "/topology/core_cpus_list" };
+	static const char *const file[] = { CPU_DIR "/topology/thread_siblings_list",
+					    CPU_DIR "/topology/core_cpus_list" };
 
 	for (size_t i = 0; i < ARRAY_SIZE(file); i++) {
 #pragma GCC diagnostic push
@@ -68,7 +70,8 @@ static void read_llc(struct topology_cpu *c, const char *root, const struct cpul
 		type = sysroot_read(root, NULL, NULL, CPU_DIR "/cache/index%d/type", c->cpu, index);
 		data = !type || strcmp(type, "Instruction") != 0;
 		free(type);
-		if (!data || level <= best || sysroot_cpulist(root, &shared, NULL, CPU_DIR "/cache/index%d/shared_cpu_list", c->cpu, index) != 0)
+		if (!data || level <= best ||
+		    sysroot_cpulist(root, &shared, NULL, CPU_DIR "/cache/index%d/shared_cpu_list", c->cpu, index) != 0)
 			continue;
 		only_online(&shared, online);
 		if (shared.n > 0 && cpulist_has(&shared, c->cpu)) {
@@ -141,8 +144,8 @@ static void read_core_types(struct topology *t, const char *root)
 }
 
 /*
- * Make `core` the same for the threads of one core and for no others. The sibling lists say it directly; core_id is unique only within
- * a package (and on some machines only within a die or a cluster), so it is the second choice.
+ * Make `core` the same for the threads of one core and for no others. The sibling lists say it directly; core_id is
+ * unique only within a package (and on some machines only within a die or a cluster), so it is the second choice.
  */
 static void unify_cores(struct topology *t, const bool *has_id)
 {
@@ -162,7 +165,8 @@ static void unify_cores(struct topology *t, const bool *has_id)
 			next++;
 		} else if (has_id[i]) {
 			for (size_t j = i; j < t->n; j++)
-				if (has_id[j] && t->cpu[j].siblings.n == 0 && t->cpu[j].core == c->core && t->cpu[j].package == c->package)
+				if (has_id[j] && t->cpu[j].siblings.n == 0 && t->cpu[j].core == c->core &&
+				    t->cpu[j].package == c->package)
 					id[j] = next;
 			next++;
 		}
@@ -175,7 +179,8 @@ static void unify_cores(struct topology *t, const bool *has_id)
 /* The CPUs that /proc/self/status of a recorded tree allows, or all that were online in it. */
 static int recorded_allowed(struct topology *t, const char *root)
 {
-	char *text = sysroot_read(root, NULL, NULL, "/proc/self/status"), *line = text ? strstr(text, "Cpus_allowed_list:") : NULL;
+	char *text = sysroot_read(root, NULL, NULL, "/proc/self/status");
+	char *line = text ? strstr(text, "Cpus_allowed_list:") : NULL;
 	int err = -ENOENT;
 
 	if (line) {
@@ -234,7 +239,9 @@ int topology_read(struct topology *t, const char *sysroot, struct reason *why)
 	for (size_t i = 0; i < t->n; i++) {
 		struct topology_cpu *c = &t->cpu[i];
 
-		*c = (struct topology_cpu){ .cpu = t->online.cpu[i], .core = -1, .package = -1, .llc = -1, .node = -1, .capacity = -1 };
+		*c = (struct topology_cpu){
+			.cpu = t->online.cpu[i], .core = -1, .package = -1, .llc = -1, .node = -1, .capacity = -1
+		};
 		has_id[i] = place_ids(c, sysroot);
 		read_siblings(c, sysroot, &t->online);
 		read_llc(c, sysroot, &t->online);
@@ -293,8 +300,8 @@ static void list_from_set(struct cpulist *list, const cpu_set_t *set, size_t siz
 }
 
 /*
- * The affinity that the process had when it first pinned a thread. Threads inherit the pinned mask of the thread that makes them, so one
- * mask for the process is what "as it was at start" means. Kept until exit.
+ * The affinity that the process had when it first pinned a thread. Threads inherit the pinned mask of the thread that
+ * makes them, so one mask for the process is what "as it was at start" means. Kept until exit.
  */
 static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER;
 static cpu_set_t *start_set;
@@ -337,6 +344,24 @@ int topology_allowed(struct cpulist *list, struct reason *why)
 	return 0;
 }
 
+/*
+ * "CPUs 4-5 are not online", malloc'ed; "" for an empty list. Long lists are cut so that the sentence keeps its end:
+ * none that was typed by hand is that long.
+ */
+static char *not_usable(const struct cpulist *list, const char *what)
+{
+	char *cpus = cpulist_format(list), *text;
+
+	if (list->n == 0)
+		text = util_strdup("");
+	else if (list->n == 1)
+		text = util_asprintf("CPU %s is not %s", cpus, what);
+	else
+		text = util_asprintf("CPUs %.100s are not %s", cpus, what);
+	free(cpus);
+	return text;
+}
+
 int topology_choose(const struct topology *t, const char *s, struct cpulist *list, struct reason *why)
 {
 	struct cpulist offline = { 0 }, forbidden = { 0 };
@@ -351,17 +376,11 @@ int topology_choose(const struct topology *t, const char *s, struct cpulist *lis
 			cpulist_add(&forbidden, list->cpu[i]);
 	}
 	if (offline.n > 0 || forbidden.n > 0) {
-		char *off = cpulist_format(&offline), *no = cpulist_format(&forbidden);
+		char *off = not_usable(&offline, "online"), *no = not_usable(&forbidden, "allowed to this process");
 		char *online = cpulist_format(&t->online), *allowed = cpulist_format(&t->allowed);
 
-		/* Long lists are cut so that the sentence keeps its end; no list of CPUs that could be typed by hand is. */
-		err = reason_set(why, ENXIO, "%s%.100s%s%s%s%.100s%s; online: %.100s; allowed to this process: %.100s",
-				 offline.n > 1 ? "CPUs " : offline.n ? "CPU " : "", off,
-				 offline.n > 1 ? " are not online" : offline.n ? " is not online" : "",
-				 offline.n && forbidden.n ? "; " : "",
-				 forbidden.n > 1 ? "CPUs " : forbidden.n ? "CPU " : "", no,
-				 forbidden.n > 1 ? " are not allowed to this process" : forbidden.n ? " is not allowed to this process" : "",
-				 online, allowed);
+		err = reason_set(why, ENXIO, "%s%s%s; online: %.100s; allowed to this process: %.100s", off,
+				 offline.n && forbidden.n ? "; " : "", no, online, allowed);
 		free(off);
 		free(no);
 		free(online);
@@ -373,7 +392,10 @@ int topology_choose(const struct topology *t, const char *s, struct cpulist *lis
 	return err;
 }
 
-/* What may keep a thread off @cpu after sched_setaffinity(2) said yes is a cpuset: the kernel drops what it does not allow. */
+/*
+ * What may keep a thread off @cpu after sched_setaffinity(2) said yes is a cpuset: the kernel drops what it does not
+ * allow.
+ */
 static int check_pinned(int cpu, struct reason *why)
 {
 	struct cpulist list;
@@ -388,7 +410,8 @@ static int check_pinned(int cpu, struct reason *why)
 	CPU_FREE(set);
 	if (list.n != 1 || list.cpu[0] != cpu) {
 		text = cpulist_format(&list);
-		err = reason_set(why, EXDEV, "pinning to CPU %d did not hold: the affinity reads back as %.300s", cpu, text);
+		err = reason_set(why, EXDEV, "pinning to CPU %d did not hold: the affinity reads back as %.300s", cpu,
+				 text);
 		free(text);
 	}
 	cpulist_free(&list);
@@ -417,7 +440,8 @@ int topology_pin(int cpu, struct reason *why)
 	err = sched_setaffinity(0, size, set) == 0 ? 0 : errno;
 	CPU_FREE(set);
 	if (err == EINVAL)
-		return reason_set(why, err, "cannot pin to CPU %d: it is not online, or the cpuset of this process does not hold it", cpu);
+		return reason_set(why, err, "cannot pin to CPU %d: it is not online, or not in this process's cpuset",
+				  cpu);
 	if (err)
 		return reason_set(why, err, "cannot pin to CPU %d: %s", cpu, strerror(err));
 	err = check_pinned(cpu, why);
@@ -460,7 +484,7 @@ static int group_all(const struct topology_cpu *c)
 }
 
 /*
- * A placement takes CPUs that are in one group of `within`, each in another group of `apart` (NULL: each CPU is its own).
+ * A placement takes CPUs that are in one group of `within`, each in another group of `apart` (NULL: each is its own).
  */
 static const struct place {
 	const char *name;
@@ -469,13 +493,15 @@ static const struct place {
 	const char *unknown, *lacking;
 } places[] = {
 	{ "smt", group_smt, NULL, "which CPUs share a core is not known", "SMT sibling" },
-	{ "core", group_llc, group_smt, "which CPUs share a core or a last-level cache is not known", "second core under the same last-level cache" },
+	{ "core", group_llc, group_smt, "which CPUs share a core or a last-level cache is not known",
+	  "second core under the same last-level cache" },
 	{ "llc", group_all, group_llc, "which CPUs share a last-level cache is not known", "second last-level cache" },
 	{ "numa", group_all, group_node, "which CPUs belong to which NUMA node is not known", "second NUMA node" },
 };
 
 /* Collect into @list up to @n CPUs of the group that the CPU @first belongs to; @type: only CPUs of its core type. */
-static void collect(const struct topology *t, const struct place *place, const struct topology_cpu *first, bool type, size_t n, struct cpulist *list)
+static void collect(const struct topology *t, const struct place *place, const struct topology_cpu *first, bool type,
+		    size_t n, struct cpulist *list)
 {
 	int *seen = util_calloc(n, sizeof(*seen));
 	size_t found = 0;
@@ -486,7 +512,8 @@ static void collect(const struct topology *t, const struct place *place, const s
 		int apart = place->apart ? place->apart(c) : c->cpu;
 		bool fresh = apart >= 0;
 
-		if (!cpulist_has(&t->allowed, c->cpu) || place->within(c) < 0 || place->within(c) != place->within(first))
+		if (!cpulist_has(&t->allowed, c->cpu) || place->within(c) < 0 ||
+		    place->within(c) != place->within(first))
 			continue;
 		if (type && c->core_type != first->core_type)
 			continue;
@@ -504,8 +531,8 @@ static void collect(const struct topology *t, const struct place *place, const s
 static bool tried(const struct topology *t, const struct place *place, size_t i, bool type)
 {
 	for (size_t j = 0; j < i; j++)
-		if (place->within(&t->cpu[j]) == place->within(&t->cpu[i]) && (!type || t->cpu[j].core_type == t->cpu[i].core_type) &&
-		    cpulist_has(&t->allowed, t->cpu[j].cpu))
+		if (place->within(&t->cpu[j]) == place->within(&t->cpu[i]) &&
+		    (!type || t->cpu[j].core_type == t->cpu[i].core_type) && cpulist_has(&t->allowed, t->cpu[j].cpu))
 			return true;
 	return false;
 }
@@ -523,7 +550,8 @@ int topology_place(const struct topology *t, const char *name, size_t n, struct 
 		int err = topology_choose(t, name, list, why);
 
 		if (!err && list->n < n) {
-			err = reason_set(why, ENOTSUP, "placement '%.100s' names %zu CPUs; %zu are needed", name, list->n, n);
+			err = reason_set(why, ENOTSUP, "placement '%.100s' names %zu CPUs; %zu are needed", name,
+					 list->n, n);
 			cpulist_free(list);
 		}
 		if (!err)
@@ -534,14 +562,16 @@ int topology_place(const struct topology *t, const char *name, size_t n, struct 
 		if (strcmp(places[i].name, name) == 0)
 			place = &places[i];
 	if (!place)
-		return reason_set(why, EINVAL, "unknown placement '%.100s': use smt, core, llc, numa or a list of CPUs", name);
+		return reason_set(why, EINVAL, "unknown placement '%.100s': use smt, core, llc, numa or a list of CPUs",
+				  name);
 
 	/* Of a hybrid CPU, cores of one type first: two of different types would compare the types. */
 	for (int type = 1; type >= 0; type--) {
 		for (size_t i = 0; i < t->n; i++) {
 			if (!cpulist_has(&t->allowed, t->cpu[i].cpu) || tried(t, place, i, type))
 				continue;
-			known = known || (place->within(&t->cpu[i]) >= 0 && (!place->apart || place->apart(&t->cpu[i]) >= 0));
+			known = known ||
+				(place->within(&t->cpu[i]) >= 0 && (!place->apart || place->apart(&t->cpu[i]) >= 0));
 			collect(t, place, &t->cpu[i], type, n, list);
 			if (list->n == n)
 				return 0;
@@ -553,5 +583,6 @@ int topology_place(const struct topology *t, const char *name, size_t n, struct 
 		return reason_set(why, ENOTSUP, "%s here; give a list of CPUs instead of '%s'", place->unknown, name);
 	if (n == 2)
 		return reason_set(why, ENOTSUP, "no %s among the allowed CPUs", place->lacking);
-	return reason_set(why, ENOTSUP, "placement '%s' for %zu CPUs: the allowed CPUs give %zu at most", name, n, best);
+	return reason_set(why, ENOTSUP, "placement '%s' for %zu CPUs: the allowed CPUs give %zu at most", name, n,
+			  best);
 }

@@ -54,17 +54,18 @@ static void test_decode(void **state)
 		{ DISASM_X86_64, "01 d0", "addl %edx, %eax", 0 },
 		{ DISASM_X86_64, "0f 01 e8", "serialize", 0 },
 		{ DISASM_X86_64, "66 0f ae f1", "tpause %ecx", 0 },
-		{ DISASM_X86_64, "66 0f ae f0", "tpause %eax", 0 },	/* capstone 4: mfence */
+		{ DISASM_X86_64, "66 0f ae f0", "tpause %eax", 0 }, /* capstone 4: mfence */
 		{ DISASM_X86_64, "f2 0f ae f1", "umwait %ecx", 0 },
-		{ DISASM_X86_64, "f3 0f ae f0", "umonitor %rax", 0 },	/* capstone 4: mfence */
+		{ DISASM_X86_64, "f3 0f ae f0", "umonitor %rax", 0 }, /* capstone 4: mfence */
 		{ DISASM_X86_64, "f3 0f ae f7", "umonitor %rdi", 0 },
 		{ DISASM_I386, "f3 0f ae f0", "umonitor %eax", 0 },
 		{ DISASM_X86_64, "0f 01 fa", "monitorx", 0 },
 		{ DISASM_X86_64, "0f 01 fb", "mwaitx", 0 },
-		{ DISASM_X86_64, "f3 0f c7 f8", "rdpid %rax", 0 },	/* capstone 4: rdseed */
+		{ DISASM_X86_64, "f3 0f c7 f8", "rdpid %rax", 0 }, /* capstone 4: rdseed */
 		{ DISASM_X86_64, "0f c7 f8", "rdseedl %eax", 0 },
 		{ DISASM_X86_64, "66 0f c7 f8", "rdseedw %ax", 0 },
-		{ DISASM_X86_64, "48 89 f8 f3 0f ae f0 31 c0 f2 0f ae f1", "movq %rdi, %rax; umonitor %rax; xorl %eax, %eax; umwait %ecx", 0 },
+		{ DISASM_X86_64, "48 89 f8 f3 0f ae f0 31 c0 f2 0f ae f1",
+		  "movq %rdi, %rax; umonitor %rax; xorl %eax, %eax; umwait %ecx", 0 },
 		{ DISASM_I386, "40", "incl %eax", 0 },
 		/* no fence, whatever capstone 4 says: prefixes it does not look at */
 		{ DISASM_X86_64, "f3 48 0f ae f0", ".byte 0xf3,0x48,0x0f,0xae,0xf0 (undecoded)", -EILSEQ },
@@ -107,10 +108,12 @@ static void test_decode(void **state)
 		char text[256];
 		size_t n = from_hex(cases[i].hex, bytes);
 		int err = disasm_machine_text(cases[i].machine, bytes, n, text, sizeof(text));
-		bool same = cases[i].err == -ENOTSUP ? strncmp(text, cases[i].text, strlen(cases[i].text)) == 0 : strcmp(text, cases[i].text) == 0;
+		bool same = cases[i].err == -ENOTSUP ? strncmp(text, cases[i].text, strlen(cases[i].text)) == 0
+						     : strcmp(text, cases[i].text) == 0;
 
 		if (err != cases[i].err || !same)
-			fail_msg("%s %s: \"%s\" (%d), not \"%s\" (%d)", disasm_machine_name(cases[i].machine), cases[i].hex, text, err, cases[i].text, cases[i].err);
+			fail_msg("%s %s: \"%s\" (%d), not \"%s\" (%d)", disasm_machine_name(cases[i].machine),
+				 cases[i].hex, text, err, cases[i].text, cases[i].err);
 	}
 }
 
@@ -150,7 +153,10 @@ static void test_sizes(void **state)
 	}
 }
 
-/* Every one- and two-byte start of an instruction, each with a tail: the whole is accounted for, and no name of a fence for what has a prefix. */
+/*
+ * Every one- and two-byte start of an instruction, each with a tail: the whole is accounted for, and no name of a fence
+ * for what has a prefix.
+ */
 static void test_sweep(void **state)
 {
 	(void)state;
@@ -164,7 +170,8 @@ static void test_sweep(void **state)
 			assert_true(*text);
 			assert_int_equal(err == -EILSEQ, strstr(text, "(undecoded)") != NULL);
 			assert_int_equal(err == -ENOTSUP, strstr(text, "not decodable") != NULL);
-			if (m == DISASM_X86_64 && bytes[1] == 0x0f && (bytes[0] == 0x66 || bytes[0] == 0xf2 || bytes[0] == 0xf3))
+			if (m == DISASM_X86_64 && bytes[1] == 0x0f &&
+			    (bytes[0] == 0x66 || bytes[0] == 0xf2 || bytes[0] == 0xf3))
 				assert_null(strstr(text, "fence"));
 		}
 	}
@@ -213,8 +220,8 @@ static void test_native(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decode), cmocka_unit_test(test_sizes), cmocka_unit_test(test_sweep), cmocka_unit_test(test_names),
-		cmocka_unit_test(test_native),
+		cmocka_unit_test(test_decode), cmocka_unit_test(test_sizes),  cmocka_unit_test(test_sweep),
+		cmocka_unit_test(test_names),  cmocka_unit_test(test_native),
 	};
 
 	return cmocka_run_group_tests_name("disasm", tests, NULL, NULL);

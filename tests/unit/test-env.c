@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the machine is: recorded machines against the "expect" lines of their manifests, and the machine that this runs on. */
+/* What the machine is: recorded machines against their manifests' "expect" lines, and the machine that this runs on. */
 #include <fcntl.h>
 #include <locale.h>
 #include <sys/prctl.h>
@@ -28,7 +28,8 @@ static void check_form(const struct env *e)
 		const char *text = e->value[i] ? e->value[i] : e->why[i];
 
 		if (!e->value[i] == !e->why[i])
-			fail_msg("%s: %s", env_key(i), e->value[i] ? "both a value and a reason" : "neither a value nor a reason");
+			fail_msg("%s: %s", env_key(i),
+				 e->value[i] ? "both a value and a reason" : "neither a value nor a reason");
 		assert_true(*text);
 		assert_null(strpbrk(text, "\n\t\r"));
 	}
@@ -40,9 +41,16 @@ static int number(const struct env *e, const char *name)
 		const char *name;
 		int value;
 	} numbers[] = {
-		{ "hypervisor", e->hypervisor }, { "paravirt_irq", e->paravirt_irq }, { "emulated", e->emulated }, { "paranoid", e->paranoid },
-		{ "family", e->family }, { "model", e->model }, { "stepping", e->stepping }, { "implementer", e->implementer },
-		{ "part", e->part }, { "pvr", e->pvr },
+		{ "hypervisor", e->hypervisor },
+		{ "paravirt_irq", e->paravirt_irq },
+		{ "emulated", e->emulated },
+		{ "paranoid", e->paranoid },
+		{ "family", e->family },
+		{ "model", e->model },
+		{ "stepping", e->stepping },
+		{ "implementer", e->implementer },
+		{ "part", e->part },
+		{ "pvr", e->pvr },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
@@ -133,7 +141,7 @@ static void test_tsc_forbidden(void **state)
 	assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* A file that only the owner's group may not read: a reason with "Permission denied". Root reads everything, so give root up in a child. */
+/* A file that may not be read: "Permission denied" is the reason. Root reads everything, so a child gives root up. */
 static void test_unreadable(void **state)
 {
 	struct tree_run *t = tree_open("broken.tree");
@@ -185,9 +193,10 @@ static void test_locale(void **state)
 /* tests/sysroot/record, unpacked again, is this machine. */
 static void test_record(void **state)
 {
-	static const enum env_item same[] = { ENV_CPU_MODEL, ENV_CPU_ID, ENV_CORE_TYPE, ENV_CPUS, ENV_CPUS_ALLOWED, ENV_SMT, ENV_KERNEL,
-					      ENV_CLOCKSOURCE, ENV_GOVERNOR, ENV_TURBO, ENV_PARANOID, ENV_RDPMC, ENV_NMI_WATCHDOG, ENV_MITIGATIONS,
-					      ENV_ISOLATED, ENV_OS };
+	static const enum env_item same[] = { ENV_CPU_MODEL,	ENV_CPU_ID,	 ENV_CORE_TYPE, ENV_CPUS,
+					      ENV_CPUS_ALLOWED, ENV_SMT,	 ENV_KERNEL,	ENV_CLOCKSOURCE,
+					      ENV_GOVERNOR,	ENV_TURBO,	 ENV_PARANOID,	ENV_RDPMC,
+					      ENV_NMI_WATCHDOG, ENV_MITIGATIONS, ENV_ISOLATED,	ENV_OS };
 	char script[PATH_MAX], manifest[] = "/tmp/perf-relax-record.XXXXXX", dir[PATH_MAX];
 	int fd = mkstemp(manifest);
 	struct env live, recorded;
@@ -205,7 +214,8 @@ static void test_record(void **state)
 
 		/* reasons may differ: what could not be read was not recorded */
 		if (a ? !b || strcmp(a, b) != 0 : b != NULL)
-			fail_msg("%s: here \"%s\", recorded \"%s\"", env_key(same[i]), a ? a : "(none)", b ? b : recorded.why[same[i]]);
+			fail_msg("%s: here \"%s\", recorded \"%s\"", env_key(same[i]), a ? a : "(none)",
+				 b ? b : recorded.why[same[i]]);
 	}
 	env_free(&live);
 	env_free(&recorded);
@@ -252,9 +262,19 @@ static void test_long_root(void **state)
 static void test_clean(void **state)
 {
 	static const char *const cases[][2] = {
-		{ "", "" }, { " \t\n", "" }, { "  a  b\n", "a b" }, { "\x01x\x7fy", "x y" }, { "\xff", "?" }, { "\xc3\xa9", "\xc3\xa9" },
-		{ "\xc3", "?" }, { "\xc0\xaf", "??" }, { "\xe0\x80\x80", "???" }, { "\xed\xa0\x80", "???" }, { "\xf4\x90\x80\x80", "????" },
-		{ "\xf0\x9f\x98\x80!", "\xf0\x9f\x98\x80!" }, { "\xe2\x82", "??" },
+		{ "", "" },
+		{ " \t\n", "" },
+		{ "  a  b\n", "a b" },
+		{ "\x01x\x7fy", "x y" },
+		{ "\xff", "?" },
+		{ "\xc3\xa9", "\xc3\xa9" },
+		{ "\xc3", "?" },
+		{ "\xc0\xaf", "??" },
+		{ "\xe0\x80\x80", "???" },
+		{ "\xed\xa0\x80", "???" },
+		{ "\xf4\x90\x80\x80", "????" },
+		{ "\xf0\x9f\x98\x80!", "\xf0\x9f\x98\x80!" },
+		{ "\xe2\x82", "??" },
 	};
 
 	(void)state;
@@ -272,8 +292,10 @@ static void test_arm_names(void **state)
 		const char *name;
 		int implementer, part;
 	} cases[] = {
-		{ "Cortex-A72", 0x41, 0xd08 }, { "armv8_cortex_a72", 0x41, 0xd08 }, { "armv8_cortex_a57", 0x41, 0xd07 }, { "armv8_neoverse_n1", 0x41, 0xd0c },
-		{ "armv7_cortex_a7", 0x41, 0xc07 }, { "apple_firestorm_pmu", 0x61, 0x023 }, { "armv9_cortex_a710", 0x41, 0xd47 }, { "Firestorm (M1)", 0x61, 0x023 },
+		{ "Cortex-A72", 0x41, 0xd08 },	      { "armv8_cortex_a72", 0x41, 0xd08 },
+		{ "armv8_cortex_a57", 0x41, 0xd07 },  { "armv8_neoverse_n1", 0x41, 0xd0c },
+		{ "armv7_cortex_a7", 0x41, 0xc07 },   { "apple_firestorm_pmu", 0x61, 0x023 },
+		{ "armv9_cortex_a710", 0x41, 0xd47 }, { "Firestorm (M1)", 0x61, 0x023 },
 	};
 	int implementer, part;
 
@@ -305,9 +327,11 @@ static void test_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_this_machine), cmocka_unit_test(test_tsc_forbidden), cmocka_unit_test(test_unreadable),
-		cmocka_unit_test(test_locale), cmocka_unit_test(test_record), cmocka_unit_test(test_no_leak), cmocka_unit_test(test_long_root), cmocka_unit_test(test_clean),
-		cmocka_unit_test(test_arm_names), cmocka_unit_test(test_keys),
+		cmocka_unit_test(test_this_machine), cmocka_unit_test(test_tsc_forbidden),
+		cmocka_unit_test(test_unreadable),   cmocka_unit_test(test_locale),
+		cmocka_unit_test(test_record),	     cmocka_unit_test(test_no_leak),
+		cmocka_unit_test(test_long_root),    cmocka_unit_test(test_clean),
+		cmocka_unit_test(test_arm_names),    cmocka_unit_test(test_keys),
 	};
 
 	return tree_run_all("env", test_tree, tests, ARRAY_SIZE(tests));

@@ -14,7 +14,9 @@
 
 static struct env x86(const char *vendor, int family, int model, int stepping)
 {
-	struct env e = { .family = family, .model = model, .stepping = stepping, .implementer = -1, .part = -1, .pvr = -1 };
+	struct env e = {
+		.family = family, .model = model, .stepping = stepping, .implementer = -1, .part = -1, .pvr = -1
+	};
 
 	snprintf(e.vendor, sizeof(e.vendor), "%s", vendor);
 	return e;
@@ -22,7 +24,9 @@ static struct env x86(const char *vendor, int family, int model, int stepping)
 
 static struct env arm(int implementer, int part)
 {
-	return (struct env){ .family = -1, .model = -1, .stepping = -1, .implementer = implementer, .part = part, .pvr = -1 };
+	return (struct env){
+		.family = -1, .model = -1, .stepping = -1, .implementer = implementer, .part = part, .pvr = -1
+	};
 }
 
 #define INTEL "GenuineIntel"
@@ -104,7 +108,8 @@ static void test_pause(void **state)
 		size_t count;
 
 		if (!name)
-			fail_msg("%s family %d model %d is not in the table", pauses[i].vendor, pauses[i].family, pauses[i].model);
+			fail_msg("%s family %d model %d is not in the table", pauses[i].vendor, pauses[i].family,
+				 pauses[i].model);
 		assert_string_equal(name, pauses[i].microarch);
 		p = published_find(&e, pauses[i].core_type, "pause", &count);
 		assert_non_null(p);
@@ -162,14 +167,16 @@ static void test_spots(void **state)
 		const struct published_value *p = published_find(&e, spots[i].core_type, spots[i].probe, &count);
 
 		if (!p || p->low != spots[i].low || p->high != spots[i].high)
-			fail_msg("%s %d/%d %s: %s", spots[i].vendor, spots[i].family, spots[i].model, spots[i].probe, p ? p->text : "no value");
+			fail_msg("%s %d/%d %s: %s", spots[i].vendor, spots[i].family, spots[i].model, spots[i].probe,
+				 p ? p->text : "no value");
 	}
 }
 
 /* Several sources for one figure: all of them, and only those to compare with. */
 static void test_several(void **state)
 {
-	struct env zen5 = x86(AMD, 26, 2, 1), zen = x86(AMD, 23, 1, 1), kaby = x86(INTEL, 6, 142, 9), tiger = x86(INTEL, 6, 140, 1);
+	struct env zen5 = x86(AMD, 26, 2, 1), zen = x86(AMD, 23, 1, 1), kaby = x86(INTEL, 6, 142, 9),
+		   tiger = x86(INTEL, 6, 140, 1);
 	const struct published_value *p;
 	size_t count;
 
@@ -190,7 +197,8 @@ static void test_several(void **state)
 
 static void test_arm(void **state)
 {
-	struct env n1 = arm(0x41, 0xd0c), a72 = arm(0x41, 0xd08), big_little = arm(0x41, 0xd03), m1 = arm(0x61, 0x022), other = arm(0x41, 0xd4f);
+	struct env n1 = arm(0x41, 0xd0c), a72 = arm(0x41, 0xd08), big_little = arm(0x41, 0xd03), m1 = arm(0x61, 0x022),
+		   other = arm(0x41, 0xd4f);
 	const struct published_value *p;
 	size_t count;
 
@@ -219,15 +227,22 @@ static void test_unknown(void **state)
 		int family, model, stepping;
 		const char *core_type;
 	} unknown[] = {
-		{ INTEL, 6, 143, 8, NULL },	/* Sapphire Rapids */
-		{ INTEL, 6, 207, 2, NULL },	/* Emerald Rapids */
-		{ INTEL, 6, 85, 11, NULL },	/* Cooper Lake */
-		{ INTEL, 6, 189, 1, "cpu_core" },	/* Lunar Lake */
-		{ INTEL, 6, 181, 0, "cpu_core" },	/* Arrow Lake-U: not the cores of Arrow Lake */
+		{ INTEL, 6, 143, 8, NULL }, /* Sapphire Rapids */
+		{ INTEL, 6, 207, 2, NULL }, /* Emerald Rapids */
+		{ INTEL, 6, 85, 11, NULL }, /* Cooper Lake */
+		{ INTEL, 6, 189, 1, "cpu_core" }, /* Lunar Lake */
+		{ INTEL, 6, 181, 0, "cpu_core" }, /* Arrow Lake-U: not the cores of Arrow Lake */
 		{ INTEL, 6, 151, 2, "cpu_lowpower" },
-		{ INTEL, 19, 1, 0, NULL }, { INTEL, 6, 255, 0, NULL }, { INTEL, 5, 2, 0, NULL },
-		{ AMD, 23, 0x80, 0, NULL }, { AMD, 26, 0x50, 0, NULL }, { AMD, 22, 0x30, 1, NULL }, { AMD, 6, 94, 3, NULL },
-		{ "HygonGenuine", 24, 1, 1, NULL }, { "CentaurHauls", 6, 94, 3, NULL }, { "", 6, 94, 3, NULL },
+		{ INTEL, 19, 1, 0, NULL },
+		{ INTEL, 6, 255, 0, NULL },
+		{ INTEL, 5, 2, 0, NULL },
+		{ AMD, 23, 0x80, 0, NULL },
+		{ AMD, 26, 0x50, 0, NULL },
+		{ AMD, 22, 0x30, 1, NULL },
+		{ AMD, 6, 94, 3, NULL },
+		{ "HygonGenuine", 24, 1, 1, NULL },
+		{ "CentaurHauls", 6, 94, 3, NULL },
+		{ "", 6, 94, 3, NULL },
 	};
 	struct env nothing = arm(-1, -1);
 	size_t count = 7;
@@ -237,7 +252,8 @@ static void test_unknown(void **state)
 		struct env e = x86(unknown[i].vendor, unknown[i].family, unknown[i].model, unknown[i].stepping);
 
 		if (published_microarch(&e, unknown[i].core_type))
-			fail_msg("%s %d/%d is taken for %s", unknown[i].vendor, unknown[i].family, unknown[i].model, published_microarch(&e, unknown[i].core_type));
+			fail_msg("%s %d/%d is taken for %s", unknown[i].vendor, unknown[i].family, unknown[i].model,
+				 published_microarch(&e, unknown[i].core_type));
 		assert_null(published_find(&e, unknown[i].core_type, "pause", &count));
 		assert_int_equal(count, 0);
 	}
@@ -245,7 +261,10 @@ static void test_unknown(void **state)
 	assert_null(published_find(&nothing, "cpu_core", "pause", &count));
 }
 
-/* A hybrid model without core types: P cores only on bare metal, not known in a guest. A probe without figures has none. */
+/*
+ * A hybrid model without core types: P cores only on bare metal, not known in a guest. A probe without figures has
+ * none.
+ */
 static void test_hybrid_guest(void **state)
 {
 	struct env e = x86(INTEL, 6, 151, 2);
@@ -273,7 +292,8 @@ static void test_rows(void **state)
 		assert_true(*p->microarch && *p->probe && *p->source);
 		assert_true(p->low > 0 && p->low <= p->high && isfinite(p->high));
 		assert_true(p->tolerance >= 0 && p->tolerance <= 1);
-		assert_true(strcmp(p->unit, "cycles") == 0 || strcmp(p->unit, "ns") == 0 || strcmp(p->unit, "ticks") == 0);
+		assert_true(strcmp(p->unit, "cycles") == 0 || strcmp(p->unit, "ns") == 0 ||
+			    strcmp(p->unit, "ticks") == 0);
 		/* only what can be compared is: no ticks, and on x86 no ns */
 		if (strcmp(p->unit, "ticks") == 0 || (strcmp(p->unit, "ns") == 0 && strcmp(p->probe, "pause") == 0))
 			assert_true(p->tolerance == 0);
@@ -298,8 +318,9 @@ static void test_rows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_pause), cmocka_unit_test(test_spots), cmocka_unit_test(test_several), cmocka_unit_test(test_arm),
-		cmocka_unit_test(test_unknown), cmocka_unit_test(test_hybrid_guest), cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_pause), cmocka_unit_test(test_spots),   cmocka_unit_test(test_several),
+		cmocka_unit_test(test_arm),   cmocka_unit_test(test_unknown), cmocka_unit_test(test_hybrid_guest),
+		cmocka_unit_test(test_rows),
 	};
 
 	return cmocka_run_group_tests_name("published", tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* CPUs, placement, choice and pinning: on recorded machines, and on a kernel whose affinity calls this test answers itself. */
+/* CPUs, placement, choice, pinning: on recorded machines, and on a kernel whose affinity calls this test answers. */
 #include <sched.h>
 #include <pthread.h>
 
@@ -7,8 +7,8 @@
 #include "tree.h"
 
 /*
- * The affinity of the calls below, which replace the C library's: a kernel of `kernel_cpus` CPUs refuses smaller sets, and a cpuset leaves only `cpuset`
- * of what is asked for. kernel_cpus 0: the real kernel.
+ * The affinity of the calls below, which replace the C library's: a kernel of `kernel_cpus` CPUs refuses smaller sets,
+ * and a cpuset leaves only `cpuset` of what is asked for. kernel_cpus 0: the real kernel.
  */
 static size_t kernel_cpus;
 static struct cpulist fake_affinity, cpuset;
@@ -61,8 +61,8 @@ static void describe(const struct topology_cpu *c, char *text, size_t size)
 {
 	char *siblings = cpulist_format(&c->siblings);
 
-	snprintf(text, size, "core %d package %d llc %d node %d capacity %d type %s siblings %s", c->core, c->package, c->llc, c->node,
-		 c->capacity, c->core_type ? c->core_type : "-", *siblings ? siblings : "-");
+	snprintf(text, size, "core %d package %d llc %d node %d capacity %d type %s siblings %s", c->core, c->package,
+		 c->llc, c->node, c->capacity, c->core_type ? c->core_type : "-", *siblings ? siblings : "-");
 	free(siblings);
 }
 
@@ -90,7 +90,8 @@ static void check_places(struct tree_run *t, const struct topology *topology)
 			if (w % 2 == 0) {
 				tree_check(t, !err && strcmp(seen, value) == 0, key, value, err ? why.text : seen);
 			} else {
-				tree_check(t, err < 0 && err == -why.err && strstr(why.text, value), key, value, err ? why.text : seen);
+				tree_check(t, err < 0 && err == -why.err && strstr(why.text, value), key, value,
+					   err ? why.text : seen);
 				assert_int_equal(list.n, 0);
 			}
 			free(seen);
@@ -218,7 +219,8 @@ static int pin_and_unpin(void)
 	cpu = before.cpu[before.n - 1];
 	if (topology_pin(cpu, &why) != 0)
 		return 3;
-	if (pthread_getaffinity_np(pthread_self(), sizeof(set), &set) != 0 || CPU_COUNT(&set) != 1 || !CPU_ISSET((size_t)cpu, &set))
+	if (pthread_getaffinity_np(pthread_self(), sizeof(set), &set) != 0 || CPU_COUNT(&set) != 1 ||
+	    !CPU_ISSET((size_t)cpu, &set))
 		return 4;
 	if (sched_getcpu() != cpu)
 		return 5;
@@ -260,7 +262,8 @@ static int pin_does_not_hold(void)
 	}
 	if (topology_pin(3, &why) != 0 || fake_affinity.n != 1 || topology_unpin() != 0 || fake_affinity.n != 2)
 		return 1;
-	if (topology_pin(5, &why) != -EXDEV || !strstr(why.text, "pinning to CPU 5 did not hold: the affinity reads back as 2-3"))
+	if (topology_pin(5, &why) != -EXDEV ||
+	    !strstr(why.text, "pinning to CPU 5 did not hold: the affinity reads back as 2-3"))
 		return 2;
 	return fake_affinity.n == 2 ? 0 : 3;
 }

@@ -63,8 +63,8 @@ static inline void tree_remove(const char *dir)
 }
 
 /*
- * The next line of @f that begins with @word and a blank: "WORD KEY = VALUE"; @key and @value point into @line (@size bytes). @value is "" for a line without " =".
- * False at the end.
+ * The next line of @f that begins with @word and a blank: "WORD KEY = VALUE"; @key and @value point into @line (@size
+ * bytes). @value is "" for a line without " =". False at the end.
  */
 static inline bool tree_next(FILE *f, const char *word, char *line, size_t size, char **key, char **value)
 {
@@ -134,7 +134,10 @@ static inline int tree_filter(const struct dirent *entry)
 	return length > 5 && strcmp(entry->d_name + length - 5, ".tree") == 0;
 }
 
-/* Run @test once for each manifest (its name is the state), and the @n tests of @more after them. Returns the number of failures. */
+/*
+ * Run @test once for each manifest (its name is the state), and the @n tests of @more after them. Returns the number of
+ * failures.
+ */
 static inline int tree_run_all(const char *group, CMUnitTestFunction test, const struct CMUnitTest *more, size_t n)
 {
 	char path[PATH_MAX];
