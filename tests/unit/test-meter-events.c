@@ -154,6 +154,8 @@ static void generic_names(void **state)
 		assert_true(list.event[0].attr.config == events[i].config);
 		assert_string_equal(list.event[0].name, events[i].name);
 		assert_false(list.event[0].levels_given);
+		/* These happen in the kernel only. */
+		assert_true(list.event[0].kernel_only == (events[i].type == PERF_TYPE_SOFTWARE && events[i].config == 3));
 		assert_int_equal(list.event[0].cpu, -1);
 		meter_events_free(&list);
 	}
