@@ -170,8 +170,10 @@ static void declare(struct run *r)
 		char *name = null ? util_asprintf("%s#2", r->arm[i].name) : util_strdup(r->arm[i].name);
 		size_t arm = result_add_arm(r->result, name, "command", NULL, r->arm[i].name);
 
-		if (null)
+		if (null) {
 			r->result->arm[arm].twin_of = 0;
+			r->result->arm[arm].control = true;
+		}
 		free(name);
 	}
 #define X(member, name, unit, better) \

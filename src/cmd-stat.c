@@ -27,6 +27,7 @@ struct stat_arm {
 	const struct probe *probe;
 	char *name;		/* the probe's, with #2 when it stands twice */
 	const char *absent;
+	bool control;		/* nobody asked for it: the null control */
 	uint64_t iters;
 };
 
@@ -154,6 +155,7 @@ static size_t add_null_control(struct stat_run *s)
 		if (i != reference && !s->arm[i].absent && probe_same_bytes(s->arm[i].probe, s->arm[reference].probe))
 			return reference;
 	add_arm(s, s->arm[reference].probe, NULL);
+	s->arm[s->narm - 1].control = true;
 	return reference;
 }
 
@@ -171,6 +173,7 @@ static void declare_arms(struct stat_run *s, size_t reference)
 			disasm_text(a->probe->begin, n, text, sizeof(text));
 		}
 		arm = result_add_arm(s->result, a->name, probe_class_name(a->probe->class), a->probe->begin ? hex : NULL, n ? text : NULL);
+		s->result->arm[arm].control = a->control;
 		if (a->absent)
 			s->result->arm[arm].absent = util_strdup(a->absent);
 		for (size_t j = 0; j < i && !a->absent; j++)

@@ -98,7 +98,7 @@ static void look(struct experiment *e, double level)
 		if (arm == e->reference || r->arm[arm].absent || result_series(r, e->condition, arm, metric)->why)
 			continue;
 		c = err ? NULL : result_find_comparison(r, e->condition, metric, arm);
-		if (!c || c->verdict == VERDICT_CANNOT_TELL)
+		if ((!c || c->verdict == VERDICT_CANNOT_TELL) && !r->arm[arm].control)
 			e->open_arms++;
 		if (!c)
 			continue;

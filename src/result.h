@@ -53,6 +53,7 @@ struct result_arm {
 	char *setup;		/* may be NULL */
 	char *absent;		/* why it was not measured, NULL: it was */
 	int twin_of;		/* index of an arm with equal bytes, -1: none */
+	bool control;		/* added as null control only: a run does not wait for its verdict */
 };
 
 struct result_metric {
