@@ -168,10 +168,8 @@ static size_t decode_x86(enum disasm_machine machine, const unsigned char *bytes
 }
 
 /*
- * Hints of the machines with fixed-size instructions that capstone 4 lacks (riscv altogether) or shows by another of
- * their names ("mr r1, r1" for the priority hint `or 1,1,1`). Sources: Arm ARM (C6.2 SB, WFET, WFIT), Power ISA 3.1
- * (book II, 3.2 "or" priority hints), RISC-V unprivileged ISA (Zihintpause), z/Architecture Principles of Operation
- * (NIAI: two immediate fields in the last byte).
+ * Hints of the machines with fixed-size instructions that capstone 4 lacks (riscv altogether) or shows as a write to a
+ * nameless register. Sources: Arm ARM (C6.2 SB, WFET, WFIT), RISC-V unprivileged ISA (Zihintpause, Zifencei).
  */
 static const struct word_known {
 	enum disasm_machine machine;
@@ -193,6 +191,59 @@ static uint32_t word_at(const unsigned char *b, bool big)
 		     (uint32_t)b[3] << 24 | (uint32_t)b[2] << 16 | (uint32_t)b[1] << 8 | b[0];
 }
 
+/* Power: or rN,rN,rN does nothing but, for some N, hint: show the instruction, not its alias for a move. */
+static size_t decode_ppc(uint32_t word, struct text *t)
+{
+	unsigned int s = word >> 21 & 31, a = word >> 16 & 31, b = word >> 11 & 31;
+
+	if ((word & 0xfc0007ff) != 0x7c000378 || s != a || s != b)
+		return 0;
+	append(t, "or r%u, r%u, r%u", s, s, s);
+	return 4;
+}
+
+/* z/Architecture Principles of Operation: NIAI (two immediate fields in the last byte), STORE CLOCK, STORE CLOCK FAST.
+ */
+static size_t decode_s390(uint32_t word, struct text *t)
+{
+	unsigned int opcode = word >> 16;
+
+	if ((word & 0xffffff00) == 0xb2fa0000)
+		append(t, "niai %u, %u", (unsigned int)(word >> 4 & 15), (unsigned int)(word & 15));
+	else if (opcode == 0xb205 || opcode == 0xb27c)
+		append(t, "%s %u(%%r%u)", opcode == 0xb205 ? "stck" : "stckf", (unsigned int)(word & 0xfff),
+		       (unsigned int)(word >> 12 & 15));
+	else
+		return 0;
+	return 4;
+}
+
+/* Arm ARM C6.2 CAS, LDADD, SWP (FEAT_LSE) of words and doublewords: A acquires, L releases. */
+static size_t decode_lse(uint32_t word, struct text *t)
+{
+	unsigned int s = word >> 16 & 31, n = word >> 5 & 31, r = word & 31;
+	char width = word >> 30 & 1 ? 'x' : 'w', rs[8], rt[8], rn[8];
+	const char *name;
+	bool acquire, release;
+
+	if ((word & 0xbfa07c00) == 0x88a07c00) {
+		name = "cas";
+		acquire = word >> 22 & 1;
+		release = word >> 15 & 1;
+	} else if ((word & 0xbf207c00) == 0xb8200000) {
+		name = word >> 15 & 1 ? "swp" : "ldadd";
+		acquire = word >> 23 & 1;
+		release = word >> 22 & 1;
+	} else {
+		return 0;
+	}
+	snprintf(rs, sizeof(rs), s == 31 ? "%czr" : "%c%u", width, s);
+	snprintf(rt, sizeof(rt), r == 31 ? "%czr" : "%c%u", width, r);
+	snprintf(rn, sizeof(rn), n == 31 ? "sp" : "x%u", n);
+	append(t, "%s%s%s %s, %s, [%s]", name, acquire ? "a" : "", release ? "l" : "", rs, rt, rn);
+	return 4;
+}
+
 static size_t decode_word(enum disasm_machine machine, const unsigned char *bytes, size_t n, struct text *t)
 {
 	uint32_t word;
@@ -210,17 +261,18 @@ static size_t decode_word(enum disasm_machine machine, const unsigned char *byte
 			append(t, "%u", (unsigned int)(word >> k->shift & 31));
 		return 4;
 	}
-	/* Power: or rN,rN,rN does nothing but, for some N, hint: show the instruction, not its alias for a move. */
-	if ((machine == DISASM_PPC64 || machine == DISASM_PPC64LE) && (word & 0xfc0007ff) == 0x7c000378) {
-		unsigned int s = word >> 21 & 31, a = word >> 16 & 31, b = word >> 11 & 31;
-
-		if (s == a && s == b) {
-			append(t, "or r%u, r%u, r%u", s, s, s);
-			return 4;
-		}
-	}
-	if (machine == DISASM_S390X && (word & 0xffffff00) == 0xb2fa0000) {
-		append(t, "niai %u, %u", (unsigned int)(word >> 4 & 15), (unsigned int)(word & 15));
+	if (machine == DISASM_PPC64 || machine == DISASM_PPC64LE)
+		return decode_ppc(word, t);
+	if (machine == DISASM_S390X)
+		return decode_s390(word, t);
+	if (machine == DISASM_AARCH64)
+		return decode_lse(word, t);
+	/*
+	 * MIPS64 volume II, RDHWR: capstone 4 has it for none of its modes. Registers by number: their names depend on
+	 * the ABI.
+	 */
+	if ((machine == DISASM_MIPS64 || machine == DISASM_MIPS64EL) && (word & 0xffe007ff) == 0x7c00003b) {
+		append(t, "rdhwr $%u, $%u", (unsigned int)(word >> 16 & 31), (unsigned int)(word >> 11 & 31));
 		return 4;
 	}
 	return 0;
@@ -255,13 +307,14 @@ static bool misnamed(enum disasm_machine machine, const cs_insn *insn)
 	return false;
 }
 
+/* @offset: of the instruction in what is shown, so that the targets of branches are offsets too. */
 static size_t decode_capstone(csh handle, enum disasm_machine machine, const unsigned char *bytes, size_t n,
-			      struct text *t)
+			      uint64_t offset, struct text *t)
 {
 	cs_insn *insn;
 	size_t size = 0;
 
-	if (!handle || cs_disasm(handle, bytes, n, 0, 1, &insn) == 0)
+	if (!handle || cs_disasm(handle, bytes, n, offset, 1, &insn) == 0)
 		return 0;
 	if (insn->size > 0 && !misnamed(machine, insn)) {
 		size = insn->size;
@@ -321,7 +374,7 @@ int disasm_machine_text(enum disasm_machine machine, const unsigned char *bytes,
 		step = m->unit == 1 ? decode_x86(machine, bytes + i, n - i, &t)
 				    : decode_word(machine, bytes + i, n - i, &t);
 		if (step == 0)
-			step = decode_capstone(handle, machine, bytes + i, n - i, &t);
+			step = decode_capstone(handle, machine, bytes + i, n - i, i, &t);
 		if (step > 0) {
 			known += step;
 			in_data = false;
@@ -362,6 +415,8 @@ int disasm_bytes_hex(const unsigned char *bytes, size_t n, char *out, size_t siz
 	return t.cut ? -ENOBUFS : 0;
 }
 
+extern const char etext[];	/* end(3): the linker's end of the text */
+
 #define FUNCTION_BYTES_MAX 8192		/* looked at from the function's start; the loops in question are far shorter */
 
 /* The target of a direct branch: capstone writes it as the last operand, 0x..., on some machines after # or $. */
@@ -382,13 +437,16 @@ int disasm_loop_around(const unsigned char *function, const unsigned char *at, c
 		       const unsigned char **begin, const unsigned char **end)
 {
 	uint64_t address = (uintptr_t)function, shortest = UINT64_MAX, target;
-	size_t left = FUNCTION_BYTES_MAX;
+	size_t left = FUNCTION_BYTES_MAX, text_left = (size_t)(etext - (const char *)function);
 	const uint8_t *code = function;
 	cs_insn *insn;
 	csh handle = open_handle(&machines[disasm_native()]);
 
 	if (!handle)
 		return -ENOTSUP;
+	/* Nothing need be mapped behind the program's text. A function elsewhere (a library's) has no such end. */
+	if ((const char *)function < etext && text_left < left)
+		left = text_left;
 	cs_option(handle, CS_OPT_DETAIL, CS_OPT_ON);
 	cs_option(handle, CS_OPT_SKIPDATA, CS_OPT_ON);	/* hints that capstone does not know must not end the walk */
 	insn = cs_malloc(handle);

@@ -44,7 +44,7 @@ const char *disasm_machine_name(enum disasm_machine machine);
  *			place, and the text ends in " (undecoded)"
  *	-ENOTSUP	nothing can be decoded: @out says "not decodable here: capstone 4.0 lacks riscv64"
  *	-ENOBUFS	@out is too small: it ends in "..."
- * @out always holds a string when @size > 0. Thread-safe.
+ * Targets of branches are offsets from the first byte. @out always holds a string when @size > 0. Thread-safe.
  */
 int disasm_machine_text(enum disasm_machine machine, const unsigned char *bytes, size_t n, char *out, size_t size);
 
