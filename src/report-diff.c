@@ -275,7 +275,7 @@ static void csv_number(FILE *f, const char *sep, double x)
 {
 	fputs(sep, f);
 	if (isfinite(x))
-		result_json_number(f, x);
+		report_number(f, x);
 }
 
 static int diff_csv(FILE *f, const struct result_diff *d, const bool *failed, const struct report_options *o)
@@ -349,7 +349,7 @@ static void json_number(FILE *f, const char *name, double x, const char *why)
 {
 	fprintf(f, ", \"%s\": ", name);
 	if (isfinite(x))
-		result_json_number(f, x);
+		report_number(f, x);
 	else
 		fprintf(f, "null, \"%s_why\": \"%s\"", name, why);
 }

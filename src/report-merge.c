@@ -31,6 +31,27 @@ static int compare_keys(const void *pa, const void *pb)
 	return a->arm < b->arm ? -1 : a->arm > b->arm;
 }
 
+int report_check_sort(const struct result *r, const struct report_options *o, struct reason *why)
+{
+	static const char *const columns[] = { "name", "probe", "arm", "kind", "bytes", "effect", "verdict" };
+	const char *name = o->sort;
+
+	if (!name)
+		return 0;
+	name += *name == '-';
+	for (size_t i = 0; i < ARRAY_SIZE(columns); i++)
+		if (!strcmp(name, columns[i]))
+			return 0;
+	for (size_t m = 0; m < r->nmetric; m++) {
+		char shown[64];
+
+		if (!strcmp(name, r->metric[m].name) || !strcmp(name, report_metric_name(&r->metric[m], shown, sizeof(shown))))
+			return 0;
+	}
+	return reason_set(why, EINVAL, "--sort %s: no such column; there are name, kind, bytes, effect, verdict and the metrics%s%s", o->sort,
+			  r->nmetric ? ", such as " : "", r->nmetric ? r->metric[0].name : "");
+}
+
 int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o, const struct comparison_index *index,
 		 size_t *order, struct reason *why)
 {
@@ -50,10 +71,8 @@ int report_order(const struct result *r, size_t condition, size_t headline, cons
 		if (!strcmp(name, r->metric[m].name) || !strcmp(name, report_metric_name(&r->metric[m], shown, sizeof(shown))))
 			metric = m;
 	}
-	if (metric == SIZE_MAX && strcmp(name, "name") && strcmp(name, "probe") && strcmp(name, "kind") && strcmp(name, "bytes") &&
-	    strcmp(name, "effect") && strcmp(name, "verdict"))
-		return reason_set(why, EINVAL, "--sort %s: no such column; there are name, kind, bytes, effect, verdict and the metrics%s%s", o->sort,
-				  r->nmetric ? ", such as " : "", r->nmetric ? r->metric[0].name : "");
+	if (report_check_sort(r, o, why))
+		return -EINVAL;
 	key = util_calloc(r->narm, sizeof(*key));
 	for (size_t a = 0; a < r->narm; a++) {
 		const struct comparison *c = comparison_index_find(index, condition, headline, a);
@@ -299,10 +318,8 @@ static void print_missing(const struct merge *m, const char *condition, const ch
 			note[at].who = longer;
 		}
 		for (size_t at = 0; at < n; at++) {
-			bool counted = !strncmp(note[at].why, "not counted", strlen("not counted"));
-
 			report_wrap(m->f, m->o, "  ", 4, "%s: %s %s: %s", label(i, text, sizeof(text)), note[at].who,
-				    counted ? "<not counted>" : "<not supported>", note[at].why);
+				    report_missing_word(note[at].why), report_missing_reason(note[at].why));
 			free(note[at].who);
 		}
 	}
@@ -311,7 +328,7 @@ static void print_missing(const struct merge *m, const char *condition, const ch
 static int print_metric(struct merge *m, const char *condition, const char *name, struct reason *why)
 {
 	static const char *const words[] = {
-		[BETTER_LOWER] = "lower is better", [BETTER_HIGHER] = "higher is better", [BETTER_NONE] = "no better direction",
+		[BETTER_LOWER] = "lower is better", [BETTER_HIGHER] = "higher is better", [BETTER_NONE] = "no direction",
 	};
 	const struct result_metric *metric;
 	struct table *table = table_new();
@@ -464,6 +481,12 @@ int report_print_many(FILE *f, struct result *const *r, size_t n, const struct r
 	size_t arms = 0;
 	int err;
 
+	for (size_t i = 0; i < n; i++) {
+		size_t metric;
+
+		if (report_check_sort(r[i], o, why) || report_pick_metric(r[i], o, &metric, why))
+			return -EINVAL;
+	}
 	if (o->format == REPORT_CSV)
 		return report_csv(f, r, n, o, why);
 	if (o->format == REPORT_JSON)

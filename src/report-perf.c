@@ -66,17 +66,12 @@ static int for_each_line(FILE *f, const struct result *r, const char *sep, void 
 	return ferror(f) ? -EIO : 0;
 }
 
-static const char *missing_word(const struct report_value *v)
-{
-	return v->kind == VALUE_NOT_COUNTED ? "<not counted>" : "<not supported>";
-}
-
 static void csv_line(FILE *f, const struct perf_line *line, const char *sep)
 {
 	char number[64];
 
 	if (line->v.why)
-		fputs(missing_word(&line->v), f);
+		fputs(report_missing_word(line->v.why), f);
 	else
 		report_csv_field(f, util_format_significant(line->v.value, 8, number, sizeof(number)), sep);
 	fputs(sep, f);
@@ -99,7 +94,7 @@ static void json_line(FILE *f, const struct perf_line *line, const char *sep)
 
 	(void)sep;
 	fputs("{\"counter-value\" : ", f);
-	result_json_string(f, line->v.why ? missing_word(&line->v) : util_format_significant(line->v.value, 8, number, sizeof(number)));
+	result_json_string(f, line->v.why ? report_missing_word(line->v.why) : util_format_significant(line->v.value, 8, number, sizeof(number)));
 	fputs(", \"unit\" : ", f);
 	result_json_string(f, line->unit);
 	fputs(", \"event\" : ", f);

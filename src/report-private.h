@@ -27,6 +27,8 @@ void report_paragraph(FILE *f, const struct report_options *o, const char *fmt, 
 /* Text wrapped to REPORT_WIDTH, the first line after @prefix, later lines indented by @indent; an item of a list in Markdown. The text is cleaned. */
 void report_wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, const char *fmt, ...) PRINTF_LIKE(5, 6);
 void report_csv_field(FILE *f, const char *s, const char *sep);
+/* A finite number for programs, 12 significant digits: what is printed is derived, and the exact values are in the result file. */
+void report_number(FILE *f, double x);
 void report_style(FILE *f, const struct report_options *o, enum table_style style, const char *text);
 
 /* report-value.c: what one cell says. */
@@ -41,6 +43,9 @@ struct report_value {
 void report_value(const struct result *r, size_t condition, size_t arm, size_t metric, struct report_value *v);
 /* Is there one? Cheaper than report_value(); NULL: yes, else why not. */
 const char *report_value_missing(const struct result *r, size_t condition, size_t arm, size_t metric);
+/* perf's word for a missing value, and the reason without that word in front. */
+const char *report_missing_word(const char *why);
+const char *report_missing_reason(const char *why);
 /* "17.70", "(0 ± 0.021)", "<not supported>". */
 char *report_value_text(const struct report_value *v, const struct report_options *o, char *buf, size_t size);
 char *report_effect_text(const struct comparison *c, const char *unit, const struct report_options *o, char *buf, size_t size);
@@ -56,6 +61,8 @@ struct comparison_index *comparison_index_new(const struct result *r);
 const struct comparison *comparison_index_find(const struct comparison_index *x, size_t condition, size_t metric, size_t arm);
 void comparison_index_free(struct comparison_index *x);
 
+/* -EINVAL when o->sort names no column, with those there are. */
+int report_check_sort(const struct result *r, const struct report_options *o, struct reason *why);
 /* The order of the rows as o->sort asks, into @order (room for every arm). -EINVAL for a column that is not there. */
 int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o, const struct comparison_index *index,
 		 size_t *order, struct reason *why);

@@ -85,7 +85,7 @@ static void csv_number(FILE *f, const struct report_options *o, double x, bool h
 {
 	fputs(csv_sep(o), f);
 	if (have && isfinite(x))
-		result_json_number(f, x);
+		report_number(f, x);
 }
 
 /* Effects in percent; differences in the unit of the metric. */
@@ -152,7 +152,7 @@ static void json_number(FILE *f, const char *name, double x, const char *why)
 {
 	fprintf(f, ", \"%s\": ", name);
 	if (isfinite(x))
-		result_json_number(f, x);
+		report_number(f, x);
 	else
 		fprintf(f, "null, \"%s_why\": \"%s\"", name, why);
 }

@@ -155,6 +155,11 @@ void report_csv_field(FILE *f, const char *s, const char *sep)
 	fputc('"', f);
 }
 
+void report_number(FILE *f, double x)
+{
+	fprintf(f, "%.12g", x);
+}
+
 static void markdown_cell(FILE *f, const char *s)
 {
 	for (; *s; s++) {

@@ -317,15 +317,14 @@ static void print_missing(const struct text_report *t, size_t condition)
 		fputc('\n', t->f);
 	for (size_t i = 0; i < n; i++) {
 		char metric[64];
-		bool counted = !strncmp(notes[i].why, "not counted", strlen("not counted"));
-		const char *word = counted ? "<not counted>" : "<not supported>";
+		const char *word = report_missing_word(notes[i].why), *reason = report_missing_reason(notes[i].why);
 
 		if (notes[i].metric == SIZE_MAX)
-			report_wrap(t->f, t->o, "  ", 4, "%s %s: %s", notes[i].who, word, notes[i].why);
+			report_wrap(t->f, t->o, "  ", 4, "%s %s: %s", notes[i].who, word, reason);
 		else
 			report_wrap(t->f, t->o, "  ", 4, "%s%s%s %s: %s", notes[i].n == measured ? "" : notes[i].who,
 				    notes[i].n == measured ? "" : ", ", report_metric_name(&r->metric[notes[i].metric], metric, sizeof(metric)),
-				    word, notes[i].why);
+				    word, reason);
 		free(notes[i].who);
 	}
 	free(notes);

@@ -26,6 +26,30 @@ const char *report_value_missing(const struct result *r, size_t condition, size_
 	return s->why ? s->why : "not counted: no trial of it was run";
 }
 
+static const char not_counted[] = "not counted";
+
+static bool says_not_counted(const char *why)
+{
+	why += *why == '<';
+	return !strncmp(why, not_counted, strlen(not_counted));
+}
+
+const char *report_missing_word(const char *why)
+{
+	return says_not_counted(why) ? "<not counted>" : "<not supported>";
+}
+
+const char *report_missing_reason(const char *why)
+{
+	const char *rest;
+
+	if (!says_not_counted(why))
+		return why;
+	rest = why + (*why == '<') + strlen(not_counted);
+	rest += strspn(rest, ">: ");
+	return *rest ? rest : why;
+}
+
 void report_value(const struct result *r, size_t condition, size_t arm, size_t metric, struct report_value *v)
 {
 	const struct result_series *s = result_series(r, condition, arm, metric);
@@ -34,8 +58,7 @@ void report_value(const struct result *r, size_t condition, size_t arm, size_t m
 
 	*v = (struct report_value){ .low = -INFINITY, .high = INFINITY, .why = report_value_missing(r, condition, arm, metric) };
 	if (v->why) {
-		v->kind = !strncmp(v->why, "not counted", strlen("not counted")) || !strncmp(v->why, "<not counted>", strlen("<not counted>")) ?
-			  VALUE_NOT_COUNTED : VALUE_NOT_SUPPORTED;
+		v->kind = says_not_counted(v->why) ? VALUE_NOT_COUNTED : VALUE_NOT_SUPPORTED;
 		return;
 	}
 	x = s->n ? util_calloc(s->n, sizeof(*x)) : NULL;
@@ -94,9 +117,15 @@ char *report_value_text(const struct report_value *v, const struct report_option
 /* Decimals that show two digits of @half percent points. */
 static int percent_decimals(double half)
 {
-	if (!isfinite(half))
+	if (!isfinite(half) || half == 0)
 		return 2;
 	return half >= 10 ? 0 : half >= 1 ? 1 : half >= 0.05 ? 2 : half >= 0.005 ? 3 : 4;
+}
+
+/* What rounds to zero has no sign worth showing. */
+static double unsigned_zero(double x, int decimals)
+{
+	return fabs(x) < 0.5 * pow(10, -decimals) ? 0.0 : x;
 }
 
 static char *bound_text(double x, int decimals, const struct report_options *o, char *buf, size_t size)
@@ -104,7 +133,7 @@ static char *bound_text(double x, int decimals, const struct report_options *o, 
 	if (isinf(x))
 		snprintf(buf, size, "%s%s", x < 0 ? "-" : "+", o->ascii ? "inf" : "\u221e");
 	else
-		snprintf(buf, size, "%+.*f", decimals, x);
+		snprintf(buf, size, "%+.*f", decimals, unsigned_zero(x, decimals));
 	return buf;
 }
 
@@ -117,14 +146,14 @@ char *report_effect_text(const struct comparison *c, const char *unit, const str
 		char *text[] = { middle, low, high };
 		double bound[] = { i->estimate, i->low, i->high }, half = (i->high - i->low) / 2, largest = fmax(fabs(i->estimate), half);
 		/* one digit beyond the half width, or three of the estimate when there is no width */
-		int digits = isfinite(half) && half > 0 && isfinite(largest) ? (int)ceil(log10(largest / half)) + 1 : 3;
+		int digits = isfinite(half) && half > 0 && isfinite(largest / half) ? (int)ceil(log10(largest / half)) + 1 : 3;
 
 		for (int k = 0; k < 3; k++) {
 			char number[48];
 			int own = digits;
 
 			/* the same last decimal as the largest of them */
-			if (isfinite(bound[k]) && bound[k] != 0 && largest > 0)
+			if (isfinite(bound[k]) && bound[k] != 0 && largest > 0 && isfinite(largest))
 				own += (int)floor(log10(fabs(bound[k]))) - (int)floor(log10(largest));
 			if (isinf(bound[k]))
 				bound_text(bound[k], 0, o, text[k], sizeof(low));
@@ -144,7 +173,7 @@ char *report_effect_text(const struct comparison *c, const char *unit, const str
 
 		if (isinf(i->low))
 			lo = -INFINITY;
-		snprintf(buf, size, "%+.*f %% [%s, %s]", decimals, 100 * expm1(i->estimate), bound_text(lo, decimals, o, low, sizeof(low)),
+		snprintf(buf, size, "%+.*f %% [%s, %s]", decimals, unsigned_zero(100 * expm1(i->estimate), decimals), bound_text(lo, decimals, o, low, sizeof(low)),
 			 bound_text(hi, decimals, o, high, sizeof(high)));
 	}
 	return buf;

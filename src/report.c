@@ -35,12 +35,5 @@ int report_print(FILE *f, const struct result *r, const struct report_options *o
 {
 	struct result *one = (struct result *)(uintptr_t)r;	/* the formats only read */
 
-	switch (o->format) {
-	case REPORT_CSV:
-		return report_csv(f, &one, 1, o, why);
-	case REPORT_JSON:
-		return report_json(f, &one, 1, o, why);
-	default:
-		return report_text(f, r, o, why);
-	}
+	return report_print_many(f, &one, 1, o, why);
 }
