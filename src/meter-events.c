@@ -626,6 +626,24 @@ static int parse(const char *text, struct meter_event_list *list, struct reason 
 	}
 }
 
+/* On a hybrid machine an event of a core PMU counts on that PMU's cores only. */
+static void note_core_types(struct meter_event_list *list)
+{
+	struct meter_pmu *core;
+	size_t n = meter_pmu_cores(&core);
+
+	for (size_t i = 0; n > 1 && i < list->n; i++) {
+		const struct perf_event_attr *a = &list->event[i].attr;
+		bool generic = a->type == PERF_TYPE_HARDWARE || a->type == PERF_TYPE_HW_CACHE;
+		uint64_t type = generic ? a->config >> 32 : a->type;
+
+		for (size_t c = 0; c < n; c++)
+			if (core[c].type == type)
+				list->event[i].core_type = util_intern(core[c].name);
+	}
+	meter_pmu_free(core, n);
+}
+
 int meter_events_parse(const char *text, struct meter_event_list *list, struct reason *why)
 {
 	int err;
@@ -636,5 +654,7 @@ int meter_events_parse(const char *text, struct meter_event_list *list, struct r
 		err = reason_set(why, EINVAL, "more than %d events", METER_COUNTERS_MAX);
 	if (err)
 		meter_events_free(list);
+	else
+		note_core_types(list);
 	return err;
 }

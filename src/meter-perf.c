@@ -323,16 +323,6 @@ static void open_group(struct meters *m, size_t *member, size_t n)
 	}
 }
 
-/* Counters of different core types never run at the same time, so a group is one for each. */
-static uint64_t core_type_key(const struct meter_event *e, bool hybrid)
-{
-	if (!hybrid)
-		return 0;
-	if (e->attr.type == PERF_TYPE_HARDWARE || e->attr.type == PERF_TYPE_HW_CACHE)
-		return e->attr.config >> 32;
-	return e->attr.type >= PERF_TYPE_MAX || e->attr.type == PERF_TYPE_RAW ? e->attr.type : 0;
-}
-
 /* Misses and faults may well be 0; cycles, and what a user has spelt out as a code, may not without a remark. */
 static bool is_never_zero(const struct perf_event_attr *attr)
 {
@@ -357,10 +347,7 @@ static void add_counters(struct meters *m, struct meter_event_list *list)
 {
 	bool done[METER_COUNTERS_MAX] = { false };
 	size_t member[METER_COUNTERS_MAX], first = m->ncounter;
-	struct meter_pmu *core;
-	size_t cores = meter_pmu_cores(&core);
 
-	meter_pmu_free(core, cores);
 	for (size_t i = 0; i < list->n; i++) {
 		struct meter_counter *c = &m->counter[m->ncounter++];
 		struct counter *counter = util_calloc(1, sizeof(*counter));
@@ -375,6 +362,7 @@ static void add_counters(struct meters *m, struct meter_event_list *list)
 		c->generic = e->generic;
 		c->never_zero = is_never_zero(&e->attr) && e->cpu < 0;
 		c->cpu = e->cpu;
+		c->core_type = e->core_type;
 		c->group = -1;
 		if (e->why) {
 			c->why = util_strdup(e->why);
@@ -392,8 +380,8 @@ static void add_counters(struct meters *m, struct meter_event_list *list)
 		for (size_t j = i; j < list->n; j++) {
 			const struct meter_event *other = &counter_of(&m->counter[first + j])->event;
 
-			if (done[j] || other->group != e->group ||
-			    core_type_key(other, cores > 1) != core_type_key(e, cores > 1))
+			/* Counters of different core types never run at the same time, so a group is one for each. */
+			if (done[j] || other->group != e->group || other->core_type != e->core_type)
 				continue;
 			done[j] = true;
 			member[n++] = first + j;

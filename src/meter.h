@@ -28,6 +28,7 @@ struct meter_counter {
 	bool generic;		/* libpfm4 did not know the CPU: perf's generic event was used */
 	bool user_read;		/* read from user space (rdpmc and the like); known after meters_start() */
 	const char *user_read_why;	/* why not; NULL when user_read */
+	const char *core_type;	/* of a hybrid machine: the only type of core it counts on ("cpu_atom"); else NULL */
 	bool never_zero;	/* any block of work counts some (cycles, instructions, raw codes): 0 is implausible */
 	bool user_only;		/* the kernel's part was left out for lack of permission; the name ends in ":u" then */
 	bool ungrouped;		/* was asked for in a group that the PMU cannot hold: counted by itself */

@@ -155,7 +155,7 @@ static void generic_names(void **state)
 		assert_string_equal(list.event[0].name, events[i].name);
 		assert_false(list.event[0].levels_given);
 		/* These happen in the kernel only. */
-		assert_true(list.event[0].kernel_only == (events[i].type == PERF_TYPE_SOFTWARE && events[i].config == 3));
+		assert_true(list.event[0].kernel_only == (events[i].type == 1 && events[i].config == 3));
 		assert_int_equal(list.event[0].cpu, -1);
 		meter_events_free(&list);
 	}
@@ -300,6 +300,11 @@ static void hybrid(void **state)
 	assert_true(list.event[0].attr.exclude_kernel && list.event[1].attr.exclude_kernel);
 	assert_int_equal(list.event[0].group, list.event[2].group);
 	assert_string_equal(list.event[2].name, "task-clock");
+	assert_string_equal(list.event[0].core_type, "cpu_atom");
+	assert_string_equal(list.event[1].core_type, "cpu_core");
+	assert_null(list.event[2].core_type);
+	assert_string_equal(list.event[7].core_type, "cpu_atom");
+	assert_string_equal(list.event[9].core_type, "cpu_core");
 	assert_int_equal(list.event[3].attr.type, 10);
 	assert_true(list.event[3].attr.config == 0x1c2);
 	assert_int_equal(list.event[4].attr.type, 4);

@@ -306,6 +306,7 @@ static void scaling(void **state)
 static void no_count(void **state)
 {
 	static const struct meter_counter plain = { .supported = true, .scale = 1 };
+	static const struct meter_counter atom = { .supported = true, .scale = 1, .core_type = "cpu_atom" };
 	static const struct meter_counter absent = { .why = (char *)(uintptr_t) "no such counter here", .scale = 1 };
 	struct meter_count zero = { 0, 0, 0 }, failed = { .enabled = METER_COUNT_FAILED };
 	struct value v;
@@ -316,6 +317,8 @@ static void no_count(void **state)
 	assert_non_null(v.why);
 	assert_contains(v.why, "never got a hardware counter");
 	assert_true(share == 0);
+	v = count(&atom, zero, (struct meter_count){ 0, 1000000, 0 }, &share);
+	assert_string_equal(v.why, "it counts on cpu_atom cores only, and the thread ran on none of them");
 	v = count(&plain, zero, failed, &share);
 	assert_contains(v.why, "could not be read");
 	v = count(&plain, failed, (struct meter_count){ 1, 1, 1 }, &share);
