@@ -75,18 +75,23 @@ ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct l
 	} \
 	static PROBE_NOCOPY void run_counted_##lock##_##hint(struct lock_shared *s, struct lock_thread *t) \
 	{ \
+		unsigned long long thought = 0; \
+ \
 		while (!load(&s->stop)) { \
-			struct lock_event event = { .before = TICKS() }; \
+			struct lock_event event = { .before = TICKS(), .thought = thought }; \
  \
 			acquire_##lock(s, t, count_##hint, &event.spins); \
 			HINT_RESET(); \
 			got_it(s, t, &event); \
 			critical_section(s); \
 			s->released = TICKS(); \
+			event.held = s->released - event.after; \
 			release_##lock(s, t); \
 			count(t); \
 			t->hooks.acquired(t->hooks.ctx, &event); \
+			thought = TICKS(); \
 			idle(s->think_iters); \
+			thought = TICKS() - thought; \
 		} \
 	}
 
@@ -193,17 +198,22 @@ ALWAYS_INLINE void release_pthread_mutex(struct lock_shared *s)
 	} \
 	static PROBE_NOCOPY void run_counted_##lock(struct lock_shared *s, struct lock_thread *t) \
 	{ \
+		unsigned long long thought = 0; \
+ \
 		while (!load(&s->stop)) { \
-			struct lock_event event = { .before = TICKS() }; \
+			struct lock_event event = { .before = TICKS(), .thought = thought }; \
  \
 			acquire_##lock(s); \
 			got_it(s, t, &event); \
 			critical_section(s); \
 			s->released = TICKS(); \
+			event.held = s->released - event.after; \
 			release_##lock(s); \
 			count(t); \
 			t->hooks.acquired(t->hooks.ctx, &event); \
+			thought = TICKS(); \
 			idle(s->think_iters); \
+			thought = TICKS() - thought; \
 		} \
 	}
 LIBRARY_LOCKS(X)

@@ -63,6 +63,7 @@ struct lock_shared {
 	uint64_t cs_iters, think_iters;	/* empty iterations inside and outside the lock */
 	unsigned int cs_lines;		/* lines touched inside */
 	struct lock_thread *threads;	/* all of them, for qspin's tail */
+	void *chase;			/* for lock_victim_memory() */
 	struct lock_node first;		/* clh's first predecessor */
 };
 
@@ -72,6 +73,7 @@ struct lock_event {
 	uint64_t spins;				/* passes of the wait loop */
 	bool handed_over;			/* it came from another thread, that released it at `released` */
 	unsigned long long released;
+	unsigned long long held, thought;	/* length of the critical section; of the work outside before it, 0: none yet */
 };
 
 /* Called by the counting loops after each release; see lock_pair.run_counted. */
@@ -114,6 +116,17 @@ const struct lock_pair *lock_pair_find(const char *lock, const char *hint);
  */
 const struct lock_pair *lock_handoff_at(size_t i);
 const struct lock_pair *lock_handoff_find(const char *hint);
+
+/*
+ * What may share a core with a spinner; both count blocks in t->acquired until shared->stop. LOCK_VICTIM_ALU_OPS additions and rotations in four independent
+ * chains, registers only; LOCK_VICTIM_LOADS dependent loads from shared->chase, a ring of pointers made by lock_victim_ring().
+ */
+#define LOCK_VICTIM_ALU_OPS 512
+#define LOCK_VICTIM_LOADS 16
+void lock_victim_alu(struct lock_shared *s, struct lock_thread *t);
+void lock_victim_memory(struct lock_shared *s, struct lock_thread *t);
+/* Link the first word of every LOCK_LINE of @bytes to another, in one ring of random order (the same each time). */
+void lock_victim_ring(void *memory, size_t bytes);
 
 /* @iters empty iterations, as in --cs and --think: for the calibration of their length. */
 void lock_idle(uint64_t iters);

@@ -28,6 +28,8 @@ family_of() {
 	env* | topology* | published*) echo machine ;; # what the machine is, and what is known of it
 	util* | stats* | verdict* | meter* | elfscan* | result* | import* | experiment* | report* | kmod*) echo "${name%%-*}" ;;
 	symbols) echo elfscan ;; # both are what elfutils knows of a file
+	lock-*) echo lock ;;
+	cmd-lock*) echo cmd-lock ;;
 	scan*) echo scan ;;
 	cmd | options) echo options ;;
 	*) echo "$name" ;;
