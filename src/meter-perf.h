@@ -23,7 +23,7 @@ struct meter_event {
 	char *unit;		/* "", "ns", "Joules", ... */
 	double scale;		/* count * scale is in @unit */
 	struct perf_event_attr attr;
-	const char *core_type;	/* of a hybrid machine, "cpu_atom": counts on such cores only; else NULL. Lives until exit */
+	const char *core_type;	/* of a hybrid machine, "cpu_atom": counts on such cores only; else NULL */
 	int cpu;		/* -1: the thread's; else everything on that CPU (PMUs outside the cores) */
 	int group;		/* events with the same number are one group */
 	bool levels_given;	/* :u, :k or :h was asked for, so the kernel's part may not be left out quietly */

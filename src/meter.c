@@ -520,7 +520,8 @@ struct value meters_count(const struct meters *m, const struct meter_reading *be
 	if (running <= 0 && c->core_type) {
 		char text[128];
 
-		snprintf(text, sizeof(text), "it counts on %.40s cores only, and the thread ran on none of them", c->core_type);
+		snprintf(text, sizeof(text), "it counts on %.40s cores only, and the thread ran on none of them",
+			 c->core_type);
 		return value_missing(util_intern(text));
 	}
 	if (running <= 0)
