@@ -255,7 +255,7 @@ static void read_core_types(struct env *e, const char *root, const struct cpulis
 		}
 		if (groups.n == 1) {
 			free(groups.group[0].text);
-			groups.group[0].text = util_strdup("no difference seen");
+			groups.group[0].text = util_strdup("alike");
 		}
 	}
 	if (sysroot_exists(root, CPU_DIR)) {
