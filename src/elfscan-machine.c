@@ -105,7 +105,6 @@ static const struct byte_pair x86_pairs[] = {
 	{ 0xf2, 0xfe, 1, 0x90, 0xff }, { 0x64, 0xfc, 1, 0x90, 0xff }, { 0x26, 0xe7, 1, 0x90, 0xff }, { 0x40, 0xf0, 1, 0x90, 0xff },
 	{ 0x0f, 0xff, 1, 0x01, 0xff }, { 0xae, 0xff, 1, 0xf0, 0xf8 },
 };
-static const struct byte_pair x86_privileged_pair = { 0xfa, 0xfe, 0, 0xfa, 0xfe };
 
 #define TABLE(h, p) .hints = (h), .n_hints = ARRAY_SIZE(h), .pairs = (p), .n_pairs = ARRAY_SIZE(p)
 #define X86(n, mode) { .name = (n), .align = 1, .follow = true, .hints = x86_hints, .n_hints = 11, .pairs = x86_pairs, \
@@ -228,60 +227,6 @@ const char *machine_name(unsigned int e_machine)
 			return names[i].name;
 	snprintf(text, sizeof(text), "EM_%u", e_machine);
 	return util_intern(text);
-}
-
-/* Vectors of the compiler: SSE2, NEON, AltiVec or plain words, as the host has them. */
-typedef uint8_t vec __attribute__((vector_size(16)));
-
-#define MAX_PAIRS 8
-
-size_t isa_search(const struct isa *isa, bool privileged, const uint8_t *p, size_t n, size_t from)
-{
-	vec v0[MAX_PAIRS], m0[MAX_PAIRS], v1[MAX_PAIRS], m1[MAX_PAIRS];
-	struct byte_pair pair[MAX_PAIRS];
-	size_t n_pairs = isa->n_pairs, k, i = from, j, reach = 0;
-
-	memcpy(pair, isa->pairs, n_pairs * sizeof(pair[0]));
-	if (privileged && isa->candidate)
-		pair[n_pairs++] = x86_privileged_pair;
-	for (k = 0; k < n_pairs; k++) {
-		v0[k] = (vec){} + pair[k].v0;
-		m0[k] = (vec){} + pair[k].m0;
-		v1[k] = (vec){} + pair[k].v1;
-		m1[k] = (vec){} + pair[k].m1;
-		if (pair[k].dist > reach)
-			reach = pair[k].dist;
-	}
-	while (i < n) {
-		size_t end = n;
-
-		if (n - i >= 64 + reach) {
-			uint64_t any[2];
-			vec acc = {};
-
-			for (k = 0; k < n_pairs; k++) {
-				vec a, b;
-
-				for (j = 0; j < 64; j += 16) {
-					memcpy(&a, p + i + j, 16);
-					memcpy(&b, p + i + j + pair[k].dist, 16);
-					acc |= (vec)(((a & m0[k]) == v0[k]) & ((b & m1[k]) == v1[k]));
-				}
-			}
-			memcpy(any, &acc, 16);
-			if (!(any[0] | any[1])) {
-				i += 64;
-				continue;
-			}
-			end = i + 64;
-		}
-		for (; i < end; i++)
-			for (k = 0; k < n_pairs; k++)
-				if ((p[i] & pair[k].m0) == pair[k].v0 && n - i > pair[k].dist && (p[i + pair[k].dist] & pair[k].m1) == pair[k].v1 &&
-				    (!isa->candidate || isa->candidate(p, p + i, p + n)))
-					return i;
-	}
-	return n;
 }
 
 bool elfscan_hint_info(size_t i, struct elfscan_hint_info *info)

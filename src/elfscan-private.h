@@ -101,7 +101,7 @@ const struct isa *isa_thumb(const struct isa *a32);
 const struct isa *isa_host(void);
 /* "EM_SH", or "e_machine 4711"; lives until exit. */
 const char *machine_name(unsigned int e_machine);
-/* The first place at or after @from in @p[0..n) where a hint could start or lie, or @n. */
+/* elfscan-search.c: the first place at or after @from in @p[0..n) where a hint could start or lie, or @n. */
 size_t isa_search(const struct isa *isa, bool privileged, const uint8_t *p, size_t n, size_t from);
 
 /* Executable bytes of a file. */

@@ -323,10 +323,10 @@ static void one_byte_flow(const struct decoder *d, uint8_t opcode, uint8_t modrm
 		pause_hint(d, out);
 		break;
 	case 0xfa:
-		out->hint = X86_CLI;
+		out->hint = d->lock ? -1 : X86_CLI;
 		break;
 	case 0xfb:
-		out->hint = X86_STI;
+		out->hint = d->lock ? -1 : X86_STI;
 		break;
 	}
 	if (out->flow == INSN_COND || out->flow == INSN_JUMP)

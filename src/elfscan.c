@@ -466,8 +466,7 @@ void elfscan_fd(struct elfscan *scan, int fd, const char *path, struct elfscan_r
 	}
 	if (!check_header(first, (size_t)n, (uint64_t)st.st_size, result))
 		return;
-	/* Private and writable: libelf's elf_compress() changes the section headers in place. */
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, fd, 0);
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (map == MAP_FAILED) {
 		snprintf(text, sizeof(text), "cannot map %" PRId64 " bytes: %s", (int64_t)st.st_size, strerror(errno));
 		fail(result, ELFSCAN_UNREADABLE, errno, text);
