@@ -178,7 +178,7 @@ static void declare_arms(struct stat_run *s, size_t reference)
 			s->result->arm[arm].absent = util_strdup(a->absent);
 		for (size_t j = 0; j < i && !a->absent; j++)
 			if (!s->arm[j].absent && s->result->arm[arm].twin_of < 0 && (j == reference || s->result->arm[j].twin_of < 0) &&
-			    probe_same_bytes(s->arm[j].probe, a->probe))
+			    (s->arm[j].probe == a->probe || probe_same_bytes(s->arm[j].probe, a->probe)))
 				s->result->arm[arm].twin_of = (int)j;
 	}
 }
