@@ -1,4 +1,5 @@
 #!/bin/busybox sh
+# shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0-only
 # The guest's first process: mount what tests need, run the tests in /tests in order, send /results over the console, power off.
 # Everything here is busybox. The console may turn LF into CR LF, and the kernel may write between lines: the host's side checks a sum.
@@ -33,7 +34,7 @@ for test in /tests/*; do
 	echo "$paranoid" >/proc/sys/kernel/perf_event_paranoid
 	echo "VM-TEST $name" >/dev/kmsg
 	echo "VM-TEST $name"
-	cd /tmp
+	cd /tmp || exit
 	timeout -k 5 "$VM_TEST_TIMEOUT" sh "$test" >/results/"$name".out 2>&1 </dev/null
 	status=$?
 	echo "$status" >/results/"$name".status

@@ -50,13 +50,15 @@ trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir "$work/kmod" "$work/arch"
 cp "$here"/*.[ch] "$here/Kbuild" "$work/kmod/" && cp "$here"/../arch/*.h "$work/arch/" || exit 5
+# Type information for BPF is of no use here, and needs a program that few have.
+command -v pahole >/dev/null || set -- "$@" CONFIG_DEBUG_INFO_BTF_MODULES=
 if ! make -C "$kdir" M="$work/kmod" "$@" modules >"$work/log" 2>&1 </dev/null; then
 	if grep -q -E '(gcc|clang|cc)[-0-9.]*: (command )?not found|No such file or directory.*(gcc|clang)' "$work/log"; then
 		echo "the compiler that this kernel wants is missing: $(grep -m1 -E 'not found|No such file' "$work/log")" >&2
 		exit 6
 	fi
 	# One line: the rest follows from it.
-	echo "the module does not compile for kernel ${have:-in $kdir}: $(grep -m1 -E 'error:|Error:|fatal|\*\*\*' "$work/log" | sed "s,$work/kmod/,,")" >&2
+	echo "the module does not compile for kernel ${have:-in $kdir}: $(grep -m1 -E 'error:|Error:|fatal|not found|\*\*\*' "$work/log" | sed "s,$work/kmod/,,")" >&2
 	exit 5
 fi
 mkdir -p "$(dirname "$out")" && cp "$work/kmod/perf_relax.ko" "$out"

@@ -10,6 +10,16 @@
 
 #include "perf_relax.h"
 
+/* The labels are in a table, so objtool would take them for targets of indirect calls. */
+#if defined(__has_include)
+#if __has_include(<linux/objtool.h>)
+#include <linux/objtool.h>
+#endif
+#endif
+#ifndef ANNOTATE_NOENDBR
+#define ANNOTATE_NOENDBR ""
+#endif
+
 #ifdef CONFIG_X86
 #include <asm/cpufeature.h>
 #endif
@@ -73,7 +83,7 @@ void relax_percpu_clear(void)
  * counts.
  */
 #define RELAX_FN static noinline __noclone notrace __attribute__((flatten, aligned(64)))
-#define RELAX_LABEL(name) ".ifndef " name "\n" name ":\n.endif\n\t"
+#define RELAX_LABEL(name) ".ifndef " name "\n" name ":\n.endif\n\t" ANNOTATE_NOENDBR "\n\t"
 #define RELAX_MARK(ident, what) asm volatile(RELAX_LABEL("relax_" #ident "_" #what) : : : "memory")
 
 #define RELAX_7(op) do { op; } while (0); do { op; } while (0); do { op; } while (0); do { op; } while (0); \

@@ -103,4 +103,4 @@ loaded && fail "left loaded after --classic"
 echo 1 >/proc/sys/kernel/modules_disabled
 perf-relax irq >/tmp/out 2>/tmp/err
 [ $? = 3 ] && grep -q 'modules_disabled' /tmp/err || fail "modules_disabled: $(cat /tmp/err)"
-echo done
+echo finished

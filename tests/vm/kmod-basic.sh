@@ -18,11 +18,11 @@ rmmod perf_relax
 [ -e /dev/perf_relax ] && fail "the device outlived the module"
 
 i=0
-while [ $i -lt 50 ]; do
+while [ $i -lt "${ROUNDS:-50}" ]; do
 	insmod $ko
 	kmod-test list >/tmp/list
 	kmod-test run >/tmp/run || { cat /tmp/run; fail "round $i"; }
 	rmmod perf_relax
 	i=$((i + 1))
 done
-echo "50 rounds of load, list, run, unload"
+echo "${ROUNDS:-50} rounds of load, list, run, unload"

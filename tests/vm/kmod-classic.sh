@@ -28,4 +28,4 @@ for bad in 0 10000001; do
 	insmod $ko classic=1 loops=$bad 2>/tmp/err && fail "loops=$bad is accepted"
 	grep -qi 'invalid' /tmp/err || fail "loops=$bad: $(cat /tmp/err)"
 done
-echo done
+echo finished

@@ -54,4 +54,4 @@ wait $crowd 2>/dev/null || true
 i=0
 while grep -q '^perf_relax ' /proc/modules && ! rmmod perf_relax 2>/dev/null && [ $i -lt 50 ]; do usleep 100000; i=$((i + 1)); done
 grep -q '^perf_relax ' /proc/modules && fail "cannot be unloaded in the end"
-echo done
+echo finished

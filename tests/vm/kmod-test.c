@@ -348,7 +348,7 @@ static void *opener(void *arg)
 {
 	unsigned int cpu = *(unsigned int *)arg;
 
-	for (int i = 0; i < 40; i++)
+	for (int i = 0; i < 20; i++)
 		if (cmd_busy(cpu, 30))
 			failures++;
 	return NULL;

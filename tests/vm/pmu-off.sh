@@ -14,4 +14,4 @@ perf-relax check >/tmp/out 2>/tmp/err
 status=$?
 [ $status -le 1 ] || fail "check: status $status $(cat /tmp/err)"
 test-meter-perf >/tmp/meter 2>&1 || { cat /tmp/meter; fail "test-meter-perf"; }
-echo done
+echo finished

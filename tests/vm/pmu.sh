@@ -65,4 +65,4 @@ for level in 3 2 1; do
 		[ $status = 3 ] && grep -q "perf_event_paranoid is $level" /tmp/err || fail "paranoid $level, :k: $status $(cat /tmp/err)"
 	fi
 done
-echo done
+echo finished
