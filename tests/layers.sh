@@ -16,7 +16,7 @@ layer_of() {
 	src/env* | src/topology* | src/published*) echo service ;;
 	src/meter* | src/kmod* | src/elfscan* | src/symbols | src/result* | src/import* | src/disasm | src/sample | src/command) echo service ;;
 	src/main | src/cmd | src/cmd-* | src/options | src/session | src/selftest | src/scan*) echo command ;;
-	src/experiment* | src/report* | src/probe-run | src/*-run | src/html | src/plot) echo engine ;;
+	src/experiment* | src/report* | src/probe-run | src/*-run | src/lock-* | src/html | src/plot) echo engine ;;
 	*) echo unknown ;;
 	esac
 }
