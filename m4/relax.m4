@@ -152,7 +152,7 @@ dnl RELAX_FLAG(VARIABLE, FLAG): append FLAG to VARIABLE when the compiler takes 
 AC_DEFUN([RELAX_FLAG], [
 AC_MSG_CHECKING([whether $CC takes $2])
 relax_save_CFLAGS=$CFLAGS
-CFLAGS="$CFLAGS -Werror $2"
+CFLAGS="$CFLAGS -Wall -Werror $2"
 AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [AC_MSG_RESULT([yes]); AS_VAR_APPEND([$1], [" $2"])], [AC_MSG_RESULT([no])])
 CFLAGS=$relax_save_CFLAGS
 ])
