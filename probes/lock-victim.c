@@ -9,15 +9,15 @@ ALWAYS_INLINE void count_block(struct lock_thread *t)
 
 void lock_victim_alu(struct lock_shared *s, struct lock_thread *t)
 {
-	uint64_t a = 1, b = 2, c = 3, d = 4;
+	unsigned long a = 1, b = 2, c = 3, d = 4;	/* one register each, on 32-bit machines too */
 
 	while (!load(&s->stop)) {
 		/* Four chains keep two to four units busy; the empty asm keeps the compiler from solving them. */
 		for (unsigned int i = 0; i < LOCK_VICTIM_ALU_OPS / 8; i++) {
 			a += b;
-			b = b << 7 | b >> 57;
+			b = b << 7 | b >> (8 * sizeof(b) - 7);
 			c += d;
-			d = d << 9 | d >> 55;
+			d = d << 9 | d >> (8 * sizeof(d) - 9);
 			a ^= d;
 			b += a;
 			c ^= b;
