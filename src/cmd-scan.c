@@ -442,12 +442,14 @@ static void sink_fail(void *ctx, const char *path, const char *why)
 	scan_pool_push(run->pool, job);
 }
 
-static void scan_stdin(struct scan_run *run, const struct scan_sink *sink)
+static void scan_stdin(struct scan_run *run, const struct scan_sink *named)
 {
+	struct scan_sink list = *named, *sink = &list;
 	char *name = NULL;
 	size_t room = 0;
 	ssize_t n;
 
+	list.list = true;
 	while ((n = getdelim(&name, &room, '\0', stdin)) > 0 && !interrupted) {
 		if (name[n - 1] == '\0')
 			n--;

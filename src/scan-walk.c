@@ -38,7 +38,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 
 static int one_file(const struct scan_sink *sink, const FTSENT *e)
 {
-	return sink->file(sink->ctx, scan_job_new(e->fts_path, e->fts_level == FTS_ROOTLEVEL));
+	return sink->file(sink->ctx, scan_job_new(e->fts_path, e->fts_level == FTS_ROOTLEVEL && !sink->list));
 }
 
 /* A named file that is no file. */
@@ -75,7 +75,7 @@ static int entry(const struct scan_sink *sink, FTS *fts, FTSENT *e, bool recursi
 	case FTS_F:
 		return one_file(sink, e);
 	case FTS_DEFAULT:
-		if (named)
+		if (named && !sink->list)
 			fail_special(sink, e);
 		else
 			sink->skip(sink->ctx, SCAN_SKIP_SPECIAL);

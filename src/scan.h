@@ -57,6 +57,7 @@ struct scan_sink {
 	/* Something that was asked for and cannot be had. */
 	void (*fail)(void *ctx, const char *path, const char *why);
 	void *ctx;
+	bool list;		/* the names come from a list that a program made: what is not ELF is left out, as in a tree */
 };
 
 /* A file, or the files in a directory; of its whole tree when @recursive. Non-zero when the sink asked to stop. */

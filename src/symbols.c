@@ -10,9 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols.h"
+
+/* Larger than any program with its debug information; libelf falls back to reading all of what it cannot map. */
+#define FILE_BYTES_MAX (16ll << 30)
 
 struct kernel_symbol {
 	uint64_t addr;
@@ -106,10 +110,17 @@ static struct symbols *finish_file(struct symbols *s, const char *path, int fd, 
 struct symbols *symbols_open_file(int fd, const char *path, struct reason *why)
 {
 	struct symbols *s;
+	struct stat st;
 	int own = fd < 0 ? open(path, O_RDONLY | O_CLOEXEC) : fcntl(fd, F_DUPFD_CLOEXEC, 0);
 
 	if (own < 0) {
 		reason_set(why, errno, "cannot open %s: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (fstat(own, &st) || st.st_size > FILE_BYTES_MAX) {
+		reason_set(why, EFBIG, "%s is too large for libelf", path);
+		close(own);
+		errno = EFBIG;
 		return NULL;
 	}
 	s = begin(&file_callbacks, why);

@@ -206,6 +206,12 @@ check "a name that begins with a dash, behind --" test $? -eq 0
 printf '%s\0' "$odd" "$bad" >"$tmp/list0"
 run sh -c '"$1" scan --stdin0 <"$2"' sh "$PERF_RELAX" "$tmp/list0"
 is "--stdin0" 0 out '^6 hints in 2 of 2 files'
+printf '%s\0' "$samples/not_elf_but_named.so" "$good" >"$tmp/list0"
+run sh -c '"$1" scan --stdin0 <"$2"' sh "$PERF_RELAX" "$tmp/list0"
+is "--stdin0: what is not ELF is left out" 0 out '^3 hints in 1 of 1 file' out '1 not ELF' noerr .
+printf '%s\0' "$tmp/absent" "$good" >"$tmp/list0"
+run sh -c '"$1" scan --stdin0 <"$2"' sh "$PERF_RELAX" "$tmp/list0"
+is "--stdin0: what is missing is told" 4 out '^3 hints' err 'absent'
 
 # Trees: links, loops, FIFOs, sockets, unreadable files.
 mkdir -p "$tmp/tree/a/b"
