@@ -193,3 +193,32 @@ AS_IF([test "x${enable_sanitizers:-no}" != xno], [
 ])
 AM_CONDITIONAL([SANITIZERS], [test "x${enable_sanitizers:-no}" != xno])
 ])
+
+dnl RELAX_M32: can this compiler make programs for the 32-bit side of the same processor? Sets M32_CFLAGS, M32_LDFLAGS, the conditional M32, relax_m32_says.
+dnl Statically linked where that works, so that it runs where no 32-bit libraries are. Debian keeps <asm/...> where -m32 looks only with gcc-multilib.
+AC_DEFUN([RELAX_M32], [
+	M32_CFLAGS= M32_LDFLAGS= relax_m32_says=no
+	AS_CASE([$host_cpu], [x86_64], [
+		relax_save_CFLAGS=$CFLAGS
+		relax_save_LDFLAGS=$LDFLAGS
+		relax_m32_asm=/usr/include/`$CC -print-multiarch 2>/dev/null`
+		AC_MSG_CHECKING([for a compiler of 32-bit programs])
+		for relax_m32_link in "-m32 -static" "-m32"; do
+			for relax_m32_compile in "-m32" "-m32 -idirafter $relax_m32_asm"; do
+				AS_IF([test "x$relax_m32_says" = xno], [
+					CFLAGS="$relax_save_CFLAGS $relax_m32_compile"
+					LDFLAGS="$relax_save_LDFLAGS $relax_m32_link"
+					AC_LINK_IFELSE([AC_LANG_PROGRAM([[#include <errno.h>
+						#include <linux/prctl.h>]], [[return errno == PR_SET_TSC && sizeof(void *) != 4;]])],
+						[M32_CFLAGS=$relax_m32_compile M32_LDFLAGS=$relax_m32_link relax_m32_says="yes ($relax_m32_link)"])
+				])
+			done
+		done
+		CFLAGS=$relax_save_CFLAGS
+		LDFLAGS=$relax_save_LDFLAGS
+		AC_MSG_RESULT([$relax_m32_says])
+	])
+	AC_SUBST([M32_CFLAGS])
+	AC_SUBST([M32_LDFLAGS])
+	AM_CONDITIONAL([M32], [test "x$relax_m32_says" != xno])
+])
