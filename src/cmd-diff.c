@@ -31,8 +31,10 @@ struct diff_run {
 static const struct argp_option options[] = {
 	{ "fail-on", KEY_FAIL_ON, "WHAT[:PCT]", 0,
 	  "Exit 1 on this only: faster, slower, change (a metric without direction), any or none, with PCT on at least so many per cent; "
-	  "several with commas (default faster,slower)", 1 },
-	{ "margin", KEY_MARGIN, "PCT", 0, "Differences below PCT per cent count as the same (default: the margin of OLD)", 2 },
+	  "several with commas (default faster,slower)",
+	  1 },
+	{ "margin", KEY_MARGIN, "PCT", 0,
+	  "Differences below PCT per cent count as the same (default: the margin of OLD)", 2 },
 	{ "confidence", KEY_CONFIDENCE, "PCT", 0, "Confidence of the intervals (default: that of OLD)", 2 },
 	{ "metric", KEY_METRIC, "NAME", 0, "Compare this metric only", 2 },
 	{ "partial", KEY_PARTIAL, NULL, 0, "Use results of runs that were interrupted too", 2 },
@@ -72,7 +74,8 @@ static error_t parse_fail_on(struct fail_rule *rule, const char *text)
 		}
 		if (any || !strcmp(word, "change"))
 			rule->up = rule->down = true;
-		if (!any && strcmp(word, "faster") && strcmp(word, "slower") && strcmp(word, "change") && strcmp(word, "none")) {
+		if (!any && strcmp(word, "faster") && strcmp(word, "slower") && strcmp(word, "change") &&
+		    strcmp(word, "none")) {
 			msg_error("--fail-on %s: %s is none of faster, slower, change, any, none", text, word);
 			status = EXIT_USAGE;
 		}
@@ -181,9 +184,12 @@ static bool row_fails(const struct result_diff *d, const struct diff_row *row, c
 
 	/* a relative size for differences too: of the old value, where there is one */
 	if (row->c.flags & COMPARE_DIFFERENCE) {
-		const struct result_series *s = result_series(d->side[DIFF_OLD], row->condition[DIFF_OLD], row->arm[DIFF_OLD], row->metric[DIFF_OLD]);
+		const struct result_series *s = result_series(d->side[DIFF_OLD], row->condition[DIFF_OLD],
+							      row->arm[DIFF_OLD], row->metric[DIFF_OLD]);
 		double *x = util_calloc(s->n, sizeof(*x)), old;
-		size_t n = s->n ? result_values(d->side[DIFF_OLD], row->condition[DIFF_OLD], row->arm[DIFF_OLD], row->metric[DIFF_OLD], x) : 0;
+		size_t n = s->n ? result_values(d->side[DIFF_OLD], row->condition[DIFF_OLD], row->arm[DIFF_OLD],
+						row->metric[DIFF_OLD], x) :
+				  0;
 
 		old = fabs(n ? stats_median(x, n) : s->summary.mean);
 		size = old > 0 ? size / old : HUGE_VAL;

@@ -22,8 +22,10 @@ static const struct argp_option options[] = {
 	{ "format", KEY_FORMAT, "FORMAT", 0, "text (default), csv, markdown or json", 1 },
 	{ "field-separator", 'x', "SEP", 0, "CSV with this separator", 1 },
 	{ "json-output", 'j', NULL, 0, "The same as --format json", 1 },
-	{ "sort", KEY_SORT, "COLUMN", 0, "Sort by name, kind, bytes, effect, verdict or a metric; -COLUMN: the other way round", 2 },
-	{ "metric", KEY_METRIC, "NAME", 0, "Judge by this metric (text), or show it only (csv, json, several files)", 2 },
+	{ "sort", KEY_SORT, "COLUMN", 0,
+	  "Sort by name, kind, bytes, effect, verdict or a metric; -COLUMN: the other way round", 2 },
+	{ "metric", KEY_METRIC, "NAME", 0, "Judge by this metric (text), or show it only (csv, json, several files)",
+	  2 },
 	{ "ascii", KEY_ASCII, NULL, 0, "No characters beyond ASCII", 3 },
 	{ "verbose", 'v', NULL, 0, "Say more: every comparison, the whole environment, the instructions", 3 },
 	{ 0 }

@@ -29,7 +29,8 @@ static void row_values(const struct result_diff *d, const struct diff_row *row, 
 /* "pause", or "pause -> rep-pause" when the two sides' only arms are held against one another. */
 static char *row_arm(const struct result_diff *d, const struct diff_row *row)
 {
-	const char *old = d->side[DIFF_OLD]->arm[row->arm[DIFF_OLD]].name, *new = d->side[DIFF_NEW]->arm[row->arm[DIFF_NEW]].name;
+	const char *old = d->side[DIFF_OLD]->arm[row->arm[DIFF_OLD]].name,
+		   *new = d->side[DIFF_NEW]->arm[row->arm[DIFF_NEW]].name;
 
 	return strcmp(old, new) ? util_asprintf("%s -> %s", old, new) : util_strdup(old);
 }
@@ -70,7 +71,8 @@ static void print_differences(FILE *f, const struct result_diff *d, const struct
 	table_free(table);
 }
 
-static void print_refusals(FILE *f, const struct report_options *o, const char *prefix, const struct diff_refusal *list, size_t n)
+static void print_refusals(FILE *f, const struct report_options *o, const char *prefix, const struct diff_refusal *list,
+			   size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		report_wrap(f, o, prefix, strlen(prefix), "%s: %s", list[i].what, list[i].why);
@@ -78,7 +80,9 @@ static void print_refusals(FILE *f, const struct report_options *o, const char *
 
 static void print_rows(FILE *f, const struct result_diff *d, const bool *failed, const struct report_options *o)
 {
-	static const char *const arrows[] = { [BETTER_LOWER] = "lower", [BETTER_HIGHER] = "higher", [BETTER_NONE] = "none" };
+	static const char *const arrows[] = {
+		[BETTER_LOWER] = "lower", [BETTER_HIGHER] = "higher", [BETTER_NONE] = "none"
+	};
 	struct table *table = table_new();
 	bool conditions = false;
 
@@ -114,8 +118,10 @@ static void print_rows(FILE *f, const struct result_diff *d, const bool *failed,
 		row_values(d, row, v);
 		table_cell(table, STYLE_PLAIN, "%s", report_value_text(&v[0], o, text, sizeof(text)));
 		table_cell(table, STYLE_PLAIN, "%s", report_value_text(&v[1], o, text, sizeof(text)));
-		table_cell(table, STYLE_PLAIN, "%s", report_effect_text(&row->c, m->unit ? m->unit : "", o, text, sizeof(text)));
-		table_cell(table, report_verdict_style(row->c.verdict), "%s%s", verdict_name(row->c.verdict), failed && failed[i] ? " !" : "");
+		table_cell(table, STYLE_PLAIN, "%s",
+			   report_effect_text(&row->c, m->unit ? m->unit : "", o, text, sizeof(text)));
+		table_cell(table, report_verdict_style(row->c.verdict), "%s%s", verdict_name(row->c.verdict),
+			   failed && failed[i] ? " !" : "");
 		free(arm);
 		free(clean);
 		free(where);
@@ -134,10 +140,12 @@ static size_t side_count(const struct result_diff *d, const struct diff_row *row
 }
 
 /*
- * Means without a spread: nothing can be told, but what it would have taken can: the standard deviation below which that many runs would have told
- * this difference from zero (Welch's interval of equal spreads is that many standard deviations wide).
+ * Means without a spread: nothing can be told, but what it would have taken can: the standard deviation below which
+ * that many runs would have told this difference from zero (Welch's interval of equal spreads is that many standard
+ * deviations wide).
  */
-static void print_no_spread(FILE *f, const struct result_diff *d, const struct diff_row *row, const char *who, const struct report_options *o)
+static void print_no_spread(FILE *f, const struct result_diff *d, const struct diff_row *row, const char *who,
+			    const struct report_options *o)
 {
 	struct interval unit;
 	size_t n[2] = { side_count(d, row, DIFF_OLD), side_count(d, row, DIFF_NEW) };
@@ -146,12 +154,16 @@ static void print_no_spread(FILE *f, const struct result_diff *d, const struct d
 
 	if (n[0] < 2 || n[1] < 2 || !isfinite(effect) || effect == 0 || (row->c.flags & COMPARE_DIFFERENCE) ||
 	    stats_welch_interval(n[0], 0, 1, n[1], 0, 1, d->rule.level, &unit)) {
-		report_wrap(f, o, "cannot tell: ", 13, "%s: no spread was kept; repeat both sides, interleaved, and keep every value", who);
+		report_wrap(f, o, "cannot tell: ", 13,
+			    "%s: no spread was kept; repeat both sides, interleaved, and keep every value", who);
 		return;
 	}
-	report_wrap(f, o, "cannot tell: ", 13, "%s: no spread was kept; %zu and %zu runs tell %+.2f %% from nothing only when their standard deviation "
-		    "is below %s %%", who, n[0], n[1], 100 * expm1(effect),
-		    util_format_significant(100 * fabs(expm1(effect)) / unit.high, 2, text, sizeof(text)));
+	report_wrap(
+		f, o, "cannot tell: ", 13,
+		"%s: no spread was kept; %zu and %zu runs tell %+.2f %% from nothing only when their standard deviation "
+		"is below %s %%",
+		who, n[0], n[1], 100 * expm1(effect),
+		util_format_significant(100 * fabs(expm1(effect)) / unit.high, 2, text, sizeof(text)));
 }
 
 static void print_cannot_tell(FILE *f, const struct result_diff *d, const struct report_options *o)
@@ -170,11 +182,15 @@ static void print_cannot_tell(FILE *f, const struct result_diff *d, const struct
 			print_no_spread(f, d, row, who, o);
 		} else {
 			if (isfinite(row->c.rounds_needed))
-				snprintf(needed, sizeof(needed), "about %.0f rounds a side would settle it", ceil(row->c.rounds_needed));
+				snprintf(needed, sizeof(needed), "about %.0f rounds a side would settle it",
+					 ceil(row->c.rounds_needed));
 			else
 				snprintf(needed, sizeof(needed), "more of the same alone would not settle it");
-			report_wrap(f, o, "cannot tell: ", 13, "%s: smallest effect that these runs would have seen: %s; %s", who,
-				    report_size_text(row->c.detectable, &row->c, m->unit ? m->unit : "", seen, sizeof(seen)), needed);
+			report_wrap(f, o, "cannot tell: ", 13,
+				    "%s: smallest effect that these runs would have seen: %s; %s", who,
+				    report_size_text(row->c.detectable, &row->c, m->unit ? m->unit : "", seen,
+						     sizeof(seen)),
+				    needed);
 		}
 		free(arm);
 		free(who);
@@ -192,7 +208,8 @@ static void print_flags(FILE *f, const struct result_diff *d, const struct repor
 		if (n && n == d->nrow)
 			report_wrap(f, o, "note: ", 6, "%s", report_flag_sentence(flag));
 		else if (n)
-			report_wrap(f, o, "note: ", 6, "%zu of %zu comparisons: %s", n, d->nrow, report_flag_sentence(flag));
+			report_wrap(f, o, "note: ", 6, "%zu of %zu comparisons: %s", n, d->nrow,
+				    report_flag_sentence(flag));
 	}
 	for (size_t i = 0; i < d->nrow; i++)
 		for (int s = 0; s < 2; s++) {
@@ -205,10 +222,14 @@ static void print_flags(FILE *f, const struct result_diff *d, const struct repor
 
 			n = n ? result_values(r, row->condition[s], row->arm[s], row->metric[s], x) : 0;
 			if (n && stats_modes(x, n, d->rule.margin, &modes))
-				report_wrap(f, o, "two modes: ", 11, "%s, %s of %s: %s (%.0f %%) and %s (%.0f %%); median %s", side_name(d, (enum diff_side)s),
-					    r->metric[row->metric[s]].name, r->arm[row->arm[s]].name,
-					    util_format_significant(modes.center[0], 4, low, sizeof(low)), 100 * modes.share[0],
-					    util_format_significant(modes.center[1], 4, high, sizeof(high)), 100 * modes.share[1],
+				report_wrap(f, o, "two modes: ", 11,
+					    "%s, %s of %s: %s (%.0f %%) and %s (%.0f %%); median %s",
+					    side_name(d, (enum diff_side)s), r->metric[row->metric[s]].name,
+					    r->arm[row->arm[s]].name,
+					    util_format_significant(modes.center[0], 4, low, sizeof(low)),
+					    100 * modes.share[0],
+					    util_format_significant(modes.center[1], 4, high, sizeof(high)),
+					    100 * modes.share[1],
 					    util_format_significant(stats_median(x, n), 4, median, sizeof(median)));
 			free(x);
 		}
@@ -232,20 +253,26 @@ static void print_summary(FILE *f, const struct result_diff *d, const bool *fail
 		free(line);
 		line = longer;
 	}
-	report_wrap(f, o, "rule: ", 6, "same = within %s%.4g %% of the old value; confidence %.4g %% for each; %zu comparison%s: %s", o->ascii ? "+-" : "\u00b1",
-		    100 * d->rule.margin, 100 * d->rule.level, d->nrow, d->nrow == 1 ? "" : "s", line);
+	report_wrap(f, o, "rule: ", 6,
+		    "same = within %s%.4g %% of the old value; confidence %.4g %% for each; %zu comparison%s: %s",
+		    o->ascii ? "+-" : "\u00b1", 100 * d->rule.margin, 100 * d->rule.level, d->nrow,
+		    d->nrow == 1 ? "" : "s", line);
 	if (d->nrow >= 20)
-		report_wrap(f, o, "note: ", 6, "of %zu comparisons of equal things about %.0f may look different by chance at this confidence", d->nrow,
-			    ceil((double)d->nrow * (1 - d->rule.level)));
+		report_wrap(
+			f, o, "note: ", 6,
+			"of %zu comparisons of equal things about %.0f may look different by chance at this confidence",
+			d->nrow, ceil((double)d->nrow * (1 - d->rule.level)));
 	if (nfailed)
-		report_wrap(f, o, "result: ", 8, "%zu difference%s that count%s (marked !): exit status 1", nfailed, nfailed == 1 ? "" : "s", nfailed == 1 ? "s" : "");
+		report_wrap(f, o, "result: ", 8, "%zu difference%s that count%s (marked !): exit status 1", nfailed,
+			    nfailed == 1 ? "" : "s", nfailed == 1 ? "s" : "");
 	free(line);
 }
 
 static int diff_text(FILE *f, const struct result_diff *d, const bool *failed, const struct report_options *o)
 {
 	fputs(o->format == REPORT_MARKDOWN ? "## " : "", f);
-	report_paragraph(f, o, "perf relax diff: %s (old) and %s (new)", side_name(d, DIFF_OLD), side_name(d, DIFF_NEW));
+	report_paragraph(f, o, "perf relax diff: %s (old) and %s (new)", side_name(d, DIFF_OLD),
+			 side_name(d, DIFF_NEW));
 	if (o->format == REPORT_TEXT)
 		fputc('\n', f);
 	print_differences(f, d, o);
@@ -281,8 +308,8 @@ static void csv_number(FILE *f, const char *sep, double x)
 static int diff_csv(FILE *f, const struct result_diff *d, const bool *failed, const struct report_options *o)
 {
 	static const char *const head[] = {
-		"kind", "condition", "arm", "metric", "unit", "better", "old", "new", "effect_unit", "effect", "effect_low", "effect_high", "verdict",
-		"fails", "why",
+		"kind",	       "condition", "arm",	  "metric",	 "unit",    "better", "old", "new",
+		"effect_unit", "effect",    "effect_low", "effect_high", "verdict", "fails",  "why",
 	};
 	const char *sep = o->csv_sep ? o->csv_sep : ",";
 
@@ -317,7 +344,8 @@ static int diff_csv(FILE *f, const struct result_diff *d, const bool *failed, co
 		const struct diff_row *row = &d->row[i];
 		const struct result_metric *m = row_metric(d, row);
 		char name[96], *arm = row_arm(d, row);
-		const char *text[] = { row_condition(d, row), arm, report_metric_name(m, name, sizeof(name)), m->unit ? m->unit : "", better_name(m->better) };
+		const char *text[] = { row_condition(d, row), arm, report_metric_name(m, name, sizeof(name)),
+				       m->unit ? m->unit : "", better_name(m->better) };
 		struct report_value v[2];
 
 		row_values(d, row, v);
@@ -333,7 +361,8 @@ static int diff_csv(FILE *f, const struct result_diff *d, const bool *failed, co
 		csv_number(f, sep, scaled(&row->c, row->c.interval.estimate));
 		csv_number(f, sep, scaled(&row->c, row->c.interval.low));
 		csv_number(f, sep, scaled(&row->c, row->c.interval.high));
-		fprintf(f, "%s%s%s%s%s\n", sep, verdict_name(row->c.verdict), sep, failed && failed[i] ? "yes" : "no", sep);
+		fprintf(f, "%s%s%s%s%s\n", sep, verdict_name(row->c.verdict), sep, failed && failed[i] ? "yes" : "no",
+			sep);
 		free(arm);
 	}
 	return ferror(f) ? -EIO : 0;
@@ -399,8 +428,10 @@ static int diff_json(FILE *f, const struct result_diff *d, const bool *failed)
 		json_number(f, "new", v[1].value, "no value");
 		json_member(f, ", ", "effect_unit", row->c.flags & COMPARE_DIFFERENCE ? (m->unit ? m->unit : "") : "%");
 		json_number(f, "effect", scaled(&row->c, row->c.interval.estimate), "no spread was kept, or no value");
-		json_number(f, "effect_low", scaled(&row->c, row->c.interval.low), "too little data for this confidence");
-		json_number(f, "effect_high", scaled(&row->c, row->c.interval.high), "too little data for this confidence");
+		json_number(f, "effect_low", scaled(&row->c, row->c.interval.low),
+			    "too little data for this confidence");
+		json_number(f, "effect_high", scaled(&row->c, row->c.interval.high),
+			    "too little data for this confidence");
 		json_number(f, "detectable", scaled(&row->c, row->c.detectable), "nothing could be detected");
 		json_member(f, ", ", "verdict", verdict_name(row->c.verdict));
 		fprintf(f, ", \"interleaved\": false, \"fails\": %s}", failed && failed[i] ? "true" : "false");

@@ -7,8 +7,8 @@
 #include "result-diff.h"
 
 /*
- * Conditions that differ first, then what is refused and excluded, then the verdicts. @failed (one per row of @d, may be NULL): rows that make `diff`
- * exit 1. Returns 0 or -errno of a failed write.
+ * Conditions that differ first, then what is refused and excluded, then the verdicts. @failed (one per row of @d, may
+ * be NULL): rows that make `diff` exit 1. Returns 0 or -errno of a failed write.
  */
 int report_diff(FILE *f, const struct result_diff *d, const bool *failed, const struct report_options *o);
 

@@ -45,15 +45,17 @@ int report_check_sort(const struct result *r, const struct report_options *o, st
 	for (size_t m = 0; m < r->nmetric; m++) {
 		char shown[64];
 
-		if (!strcmp(name, r->metric[m].name) || !strcmp(name, report_metric_name(&r->metric[m], shown, sizeof(shown))))
+		if (!strcmp(name, r->metric[m].name) ||
+		    !strcmp(name, report_metric_name(&r->metric[m], shown, sizeof(shown))))
 			return 0;
 	}
-	return reason_set(why, EINVAL, "--sort %s: no such column; there are name, kind, bytes, effect, verdict and the metrics%s%s", o->sort,
-			  r->nmetric ? ", such as " : "", r->nmetric ? r->metric[0].name : "");
+	return reason_set(why, EINVAL,
+			  "--sort %s: no such column; there are name, kind, bytes, effect, verdict and the metrics%s%s",
+			  o->sort, r->nmetric ? ", such as " : "", r->nmetric ? r->metric[0].name : "");
 }
 
-int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o, const struct comparison_index *index,
-		 size_t *order, struct reason *why)
+int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o,
+		 const struct comparison_index *index, size_t *order, struct reason *why)
 {
 	const char *name = o->sort;
 	bool descending = name && *name == '-';
@@ -68,7 +70,8 @@ int report_order(const struct result *r, size_t condition, size_t headline, cons
 	for (size_t m = 0; m < r->nmetric; m++) {
 		char shown[64];
 
-		if (!strcmp(name, r->metric[m].name) || !strcmp(name, report_metric_name(&r->metric[m], shown, sizeof(shown))))
+		if (!strcmp(name, r->metric[m].name) ||
+		    !strcmp(name, report_metric_name(&r->metric[m], shown, sizeof(shown))))
 			metric = m;
 	}
 	if (report_check_sort(r, o, why))
@@ -92,7 +95,9 @@ int report_order(const struct result *r, size_t condition, size_t headline, cons
 			key[a].has = c;
 			key[a].text = c ? verdict_name(c->verdict) : "";
 		} else {
-			const char *s = !strcmp(name, "kind") ? r->arm[a].kind : !strcmp(name, "bytes") ? r->arm[a].bytes : r->arm[a].name;
+			const char *s = !strcmp(name, "kind")  ? r->arm[a].kind :
+					!strcmp(name, "bytes") ? r->arm[a].bytes :
+								 r->arm[a].name;
 
 			key[a].has = s;
 			key[a].text = s ? s : "";
@@ -160,7 +165,10 @@ static size_t find_condition(const struct result *r, const char *name)
 	return SIZE_MAX;
 }
 
-/* The rows of a condition: every arm of every result that has it, equal names together, in the order of first appearance. */
+/*
+ * The rows of a condition: every arm of every result that has it, equal names together, in the order of first
+ * appearance.
+ */
 static int collect_rows(struct merge *m, const char *condition, size_t metric_of_first, struct reason *why)
 {
 	size_t sequence = 0;
@@ -174,7 +182,8 @@ static int collect_rows(struct merge *m, const char *condition, size_t metric_of
 		if (c == SIZE_MAX || !r->nmetric)
 			continue;
 		order = util_calloc(r->narm, sizeof(*order));
-		err = report_order(r, c, metric_of_first < r->nmetric ? metric_of_first : 0, m->o, m->index[i], order, why);
+		err = report_order(r, c, metric_of_first < r->nmetric ? metric_of_first : 0, m->o, m->index[i], order,
+				   why);
 		for (size_t a = 0; a < r->narm && !err; a++) {
 			m->member[m->nmember++] = (struct member){ r->arm[order[a]].name, i, order[a], sequence };
 			sequence++;
@@ -191,7 +200,8 @@ static int collect_rows(struct merge *m, const char *condition, size_t metric_of
 	return 0;
 }
 
-static void value_cells(struct merge *m, struct table *table, const struct member *member, const char *condition, const char *metric)
+static void value_cells(struct merge *m, struct table *table, const struct member *member, const char *condition,
+			const char *metric)
 {
 	const struct result *r = m->r[member->file];
 	size_t c = find_condition(r, condition), k = result_find_metric(r, metric);
@@ -208,15 +218,23 @@ static void value_cells(struct merge *m, struct table *table, const struct membe
 	table_cell(table, v.why ? STYLE_DIM : STYLE_PLAIN, "%s", report_value_text(&v, m->o, text, sizeof(text)));
 	cmp = comparison_index_find(m->index[member->file], c, k, member->arm);
 	if (cmp && m->n <= 2)
-		table_cell(table, report_verdict_style(cmp->verdict), "%s %s", report_effect_text(cmp, r->metric[k].unit ? r->metric[k].unit : "", m->o,
-			   effect, sizeof(effect)), verdict_name(cmp->verdict));
+		table_cell(table, report_verdict_style(cmp->verdict), "%s %s",
+			   report_effect_text(cmp, r->metric[k].unit ? r->metric[k].unit : "", m->o, effect,
+					      sizeof(effect)),
+			   verdict_name(cmp->verdict));
 	else
 		table_cell(table, cmp ? report_verdict_style(cmp->verdict) : STYLE_DIM, "%s",
-			   cmp ? verdict_name(cmp->verdict) : member->arm == r->reference && r->narm > 1 ? "reference" : "");
+			   cmp					      ? verdict_name(cmp->verdict) :
+			   member->arm == r->reference && r->narm > 1 ? "reference" :
+									"");
 }
 
-/* A row of the side-by-side table: what each result has under this name. The same name again in one result gets a row of its own. */
-static void side_by_side(struct merge *m, struct table *table, const struct member *first, const char *condition, const char *metric)
+/*
+ * A row of the side-by-side table: what each result has under this name. The same name again in one result gets a row
+ * of its own.
+ */
+static void side_by_side(struct merge *m, struct table *table, const struct member *first, const char *condition,
+			 const char *metric)
 {
 	const struct member *end = m->member + m->nmember, *at[SIDE_BY_SIDE];
 	bool more = true;
@@ -255,7 +273,8 @@ static bool metric_agrees(const struct merge *m, const char *name, const struct 
 
 		if (!metric)
 			continue;
-		if (*out && ((*out)->better != metric->better || strcmp((*out)->unit ? (*out)->unit : "", metric->unit ? metric->unit : "")))
+		if (*out && ((*out)->better != metric->better ||
+			     strcmp((*out)->unit ? (*out)->unit : "", metric->unit ? metric->unit : "")))
 			return false;
 		if (!*out)
 			*out = metric;
@@ -284,7 +303,9 @@ static void say_estimated(const struct merge *m, const char *name)
 		}
 	}
 	if (estimated && estimated < have)
-		report_paragraph(m->f, m->o, "%s is estimated (~) in %s and counted in the others: do not compare across.", name, who);
+		report_paragraph(m->f, m->o,
+				 "%s is estimated (~) in %s and counted in the others: do not compare across.", name,
+				 who);
 	free(who);
 }
 
@@ -328,7 +349,9 @@ static void print_missing(const struct merge *m, const char *condition, const ch
 static int print_metric(struct merge *m, const char *condition, const char *name, struct reason *why)
 {
 	static const char *const words[] = {
-		[BETTER_LOWER] = "lower is better", [BETTER_HIGHER] = "higher is better", [BETTER_NONE] = "no direction",
+		[BETTER_LOWER] = "lower is better",
+		[BETTER_HIGHER] = "higher is better",
+		[BETTER_NONE] = "no direction",
 	};
 	const struct result_metric *metric;
 	struct table *table = table_new();
@@ -338,7 +361,10 @@ static int print_metric(struct merge *m, const char *condition, const char *name
 
 	if (!metric_agrees(m, name, &metric)) {
 		table_free(table);
-		report_paragraph(m->f, m->o, "%s: not merged, its unit or direction is not the same in all results; see each by itself.", name);
+		report_paragraph(
+			m->f, m->o,
+			"%s: not merged, its unit or direction is not the same in all results; see each by itself.",
+			name);
 		return 0;
 	}
 	err = collect_rows(m, condition, 0, why);
@@ -348,8 +374,9 @@ static int print_metric(struct merge *m, const char *condition, const char *name
 	}
 	if (m->o->format == REPORT_TEXT)
 		fputc('\n', m->f);
-	report_paragraph(m->f, m->o, "%s%s%s%s%s%s: %s; medians", condition, *condition ? ", " : "", name, metric->estimated ? "~" : "",
-			 metric->unit && *metric->unit ? " in " : "", metric->unit ? metric->unit : "", words[metric->better]);
+	report_paragraph(m->f, m->o, "%s%s%s%s%s%s: %s; medians", condition, *condition ? ", " : "", name,
+			 metric->estimated ? "~" : "", metric->unit && *metric->unit ? " in " : "",
+			 metric->unit ? metric->unit : "", words[metric->better]);
 	say_estimated(m, name);
 	table_column(table, TABLE_LEFT, "arm");
 	if (!side)
@@ -363,7 +390,8 @@ static int print_metric(struct merge *m, const char *condition, const char *name
 			side_by_side(m, table, m->row[i], condition, name);
 			continue;
 		}
-		for (const struct member *at = m->row[i]; at < m->member + m->nmember && !strcmp(at->name, m->row[i]->name); at++) {
+		for (const struct member *at = m->row[i];
+		     at < m->member + m->nmember && !strcmp(at->name, m->row[i]->name); at++) {
 			char *clean = report_clean(at->name, m->o);
 
 			table_cell(table, STYLE_PLAIN, "%s", clean);
@@ -384,11 +412,13 @@ static void print_legend(const struct merge *m)
 
 	for (size_t i = 0; i < m->n; i++) {
 		const struct result *r = m->r[i];
-		const char *cpu = result_env(r, "cpu_model"), *kernel = result_env(r, "kernel"), *hypervisor = result_env(r, "hypervisor");
+		const char *cpu = result_env(r, "cpu_model"), *kernel = result_env(r, "kernel"),
+			   *hypervisor = result_env(r, "hypervisor");
 		char *prefix = util_asprintf("%s: ", label(i, text, sizeof(text)));
 
-		report_wrap(m->f, m->o, prefix, 4, "%s; %s; Linux %s; hypervisor %s%s%s", r->file ? r->file : "-", cpu ? cpu : "CPU not known",
-			    kernel ? kernel : "not known", hypervisor ? hypervisor : "not known", r->partial ? "; PARTIAL" : "",
+		report_wrap(m->f, m->o, prefix, 4, "%s; %s; Linux %s; hypervisor %s%s%s", r->file ? r->file : "-",
+			    cpu ? cpu : "CPU not known", kernel ? kernel : "not known",
+			    hypervisor ? hypervisor : "not known", r->partial ? "; PARTIAL" : "",
 			    r->interleaved ? "" : "; not interleaved");
 		free(prefix);
 	}
@@ -406,7 +436,8 @@ static void print_encodings(const struct merge *m)
 
 			last++;
 			if (bytes && other && strcmp(bytes, other)) {
-				report_wrap(m->f, m->o, "note: ", 6, "%s is not the same code everywhere: %s, %s", first->name, bytes, other);
+				report_wrap(m->f, m->o, "note: ", 6, "%s is not the same code everywhere: %s, %s",
+					    first->name, bytes, other);
 				break;
 			}
 		}
@@ -459,9 +490,11 @@ static int merge_text(struct merge *m, struct reason *why)
 
 			/* a metric that no result has a value of is not worth a table */
 			for (size_t i = 0; i < m->n && !any; i++) {
-				size_t at = result_find_metric(m->r[i], metrics.name[k]), where = find_condition(m->r[i], conditions.name[c]);
+				size_t at = result_find_metric(m->r[i], metrics.name[k]),
+				       where = find_condition(m->r[i], conditions.name[c]);
 
-				for (size_t a = 0; at != SIZE_MAX && where != SIZE_MAX && a < m->r[i]->narm && !any; a++)
+				for (size_t a = 0; at != SIZE_MAX && where != SIZE_MAX && a < m->r[i]->narm && !any;
+				     a++)
 					any = !report_value_missing(m->r[i], where, a, at);
 			}
 			if (any)

@@ -9,7 +9,15 @@
 
 /* report-table.c: rows and columns of text, printed in any of the formats. Memory: the text and 9 bytes a cell. */
 enum table_align { TABLE_LEFT, TABLE_RIGHT, TABLE_DECIMAL };
-enum table_style { STYLE_PLAIN, STYLE_GOOD, STYLE_BAD, STYLE_UNSURE, STYLE_DIM, STYLE_HEAD, STYLE_SPAN };	/* SPAN: may run over the empty cells after it */
+enum table_style {
+	STYLE_PLAIN,
+	STYLE_GOOD,
+	STYLE_BAD,
+	STYLE_UNSURE,
+	STYLE_DIM,
+	STYLE_HEAD,
+	STYLE_SPAN
+}; /* SPAN: may run over the empty cells after it */
 
 struct table;
 struct table *table_new(void);
@@ -20,14 +28,24 @@ void table_cell(struct table *t, enum table_style style, const char *fmt, ...) P
 size_t table_rows(const struct table *t);
 int table_print(FILE *f, const struct table *t, const struct report_options *o);
 
-/* @s made safe for a terminal: control characters and broken UTF-8 become '?', with o->ascii all beyond ASCII too. Caller frees. */
+/*
+ * @s made safe for a terminal: control characters and broken UTF-8 become '?', with o->ascii all beyond ASCII too.
+ * Caller frees.
+ */
 char *report_clean(const char *s, const struct report_options *o);
 /* A line of its own, wrapped. */
 void report_paragraph(FILE *f, const struct report_options *o, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* Text wrapped to REPORT_WIDTH, the first line after @prefix, later lines indented by @indent; an item of a list in Markdown. The text is cleaned. */
-void report_wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, const char *fmt, ...) PRINTF_LIKE(5, 6);
+/*
+ * Text wrapped to REPORT_WIDTH, the first line after @prefix, later lines indented by @indent; an item of a list in
+ * Markdown. The text is cleaned.
+ */
+void report_wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, const char *fmt, ...)
+	PRINTF_LIKE(5, 6);
 void report_csv_field(FILE *f, const char *s, const char *sep);
-/* A finite number for programs, 12 significant digits: what is printed is derived, and the exact values are in the result file. */
+/*
+ * A finite number for programs, 12 significant digits: what is printed is derived, and the exact values are in the
+ * result file.
+ */
 void report_number(FILE *f, double x);
 void report_style(FILE *f, const struct report_options *o, enum table_style style, const char *text);
 
@@ -37,6 +55,7 @@ struct report_value {
 	enum value_kind kind;
 	double value;		/* median; the mean when only a summary is known */
 	double low, high;	/* interval of the value; infinite when there are too few rounds */
+	double reach; /* VALUE_BELOW: how far from zero the interval (or, with too few rounds, the values) reach */
 	size_t n;		/* trials that it rests on */
 	const char *why;	/* why there is none */
 };
@@ -48,7 +67,8 @@ const char *report_missing_word(const char *why);
 const char *report_missing_reason(const char *why);
 /* "17.70", "(0 ± 0.021)", "<not supported>". */
 char *report_value_text(const struct report_value *v, const struct report_options *o, char *buf, size_t size);
-char *report_effect_text(const struct comparison *c, const char *unit, const struct report_options *o, char *buf, size_t size);
+char *report_effect_text(const struct comparison *c, const char *unit, const struct report_options *o, char *buf,
+			 size_t size);
 char *report_size_text(double effect, const struct comparison *c, const char *unit, char *buf, size_t size);
 enum table_style report_verdict_style(enum verdict v);
 const char *report_metric_name(const struct result_metric *m, char *buf, size_t size);	/* "cycles~" when estimated */
@@ -58,14 +78,15 @@ const char *report_flag_sentence(unsigned int flag);
 /* Comparisons by (condition, metric, arm), so that large results are not searched cell by cell. */
 struct comparison_index;
 struct comparison_index *comparison_index_new(const struct result *r);
-const struct comparison *comparison_index_find(const struct comparison_index *x, size_t condition, size_t metric, size_t arm);
+const struct comparison *comparison_index_find(const struct comparison_index *x, size_t condition, size_t metric,
+					       size_t arm);
 void comparison_index_free(struct comparison_index *x);
 
 /* -EINVAL when o->sort names no column, with those there are. */
 int report_check_sort(const struct result *r, const struct report_options *o, struct reason *why);
 /* The order of the rows as o->sort asks, into @order (room for every arm). -EINVAL for a column that is not there. */
-int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o, const struct comparison_index *index,
-		 size_t *order, struct reason *why);
+int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o,
+		 const struct comparison_index *index, size_t *order, struct reason *why);
 
 /* Which metric a report judges by: o->metric or the run's headline. -EINVAL with the names there are. */
 int report_pick_metric(const struct result *r, const struct report_options *o, size_t *metric, struct reason *why);

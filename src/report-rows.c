@@ -21,11 +21,15 @@ struct row {
 };
 
 static const char *const status_names[] = {
-	[VALUE_NUMBER] = "ok", [VALUE_BELOW] = "below resolution", [VALUE_NOT_SUPPORTED] = "not supported", [VALUE_NOT_COUNTED] = "not counted",
+	[VALUE_NUMBER] = "ok",
+	[VALUE_BELOW] = "below resolution",
+	[VALUE_NOT_SUPPORTED] = "not supported",
+	[VALUE_NOT_COUNTED] = "not counted",
 };
 
 /* Call @print for every row, in the order that o->sort asks for; o->metric keeps one metric. */
-static int for_each_row(FILE *f, struct result *const *results, size_t n, const struct report_options *o, struct reason *why,
+static int for_each_row(FILE *f, struct result *const *results, size_t n, const struct report_options *o,
+			struct reason *why,
 			void (*print)(FILE *f, const struct report_options *o, const struct row *row))
 {
 	bool first = true;
@@ -130,7 +134,8 @@ static void csv_row(FILE *f, const struct report_options *o, const struct row *r
 int report_csv(FILE *f, struct result *const *r, size_t n, const struct report_options *o, struct reason *why)
 {
 	static const char *const head[] = {
-		"file", "condition", "arm", "kind", "bytes", "metric", "unit", "better", "n", "value", "low", "high", "status", "why",
+		"file",	     "condition",   "arm",    "kind",	    "bytes",	   "metric",  "unit",
+		"better",    "n",	    "value",  "low",	    "high",	   "status",  "why",
 		"reference", "effect_unit", "effect", "effect_low", "effect_high", "verdict", "partial",
 	};
 

@@ -25,8 +25,8 @@ struct table {
 };
 
 static const char *const style_on[] = {
-	[STYLE_PLAIN] = "", [STYLE_GOOD] = "\033[32m", [STYLE_BAD] = "\033[31m", [STYLE_UNSURE] = "\033[33m", [STYLE_DIM] = "\033[2m",
-	[STYLE_HEAD] = "\033[1m", [STYLE_SPAN] = "\033[2m",
+	[STYLE_PLAIN] = "",	 [STYLE_GOOD] = "\033[32m", [STYLE_BAD] = "\033[31m", [STYLE_UNSURE] = "\033[33m",
+	[STYLE_DIM] = "\033[2m", [STYLE_HEAD] = "\033[1m",  [STYLE_SPAN] = "\033[2m",
 };
 
 struct table *table_new(void)
@@ -195,7 +195,8 @@ static void wrap_words(FILE *f, char *text, size_t column, size_t indent)
 	fputc('\n', f);
 }
 
-static void wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, bool item, const char *fmt, va_list ap)
+static void wrap(FILE *f, const struct report_options *o, const char *prefix, size_t indent, bool item, const char *fmt,
+		 va_list ap)
 {
 	char *raw, *text;
 
@@ -306,8 +307,8 @@ static void measure(struct width *w, enum table_align align, const char *s)
 		w->all = all;
 }
 
-static void set_cell(FILE *f, const struct report_options *o, const struct width *w, enum table_align align, enum table_style style, const char *s,
-		     bool last)
+static void set_cell(FILE *f, const struct report_options *o, const struct width *w, enum table_align align,
+		     enum table_style style, const char *s, bool last)
 {
 	size_t all = text_width(s), right = 0, left = 0;
 
@@ -323,7 +324,8 @@ static void set_cell(FILE *f, const struct report_options *o, const struct width
 		fprintf(f, "%*s", (int)right, "");
 }
 
-static void print_text_row(FILE *f, const struct table *t, const struct report_options *o, const struct width *w, size_t row)
+static void print_text_row(FILE *f, const struct table *t, const struct report_options *o, const struct width *w,
+			   size_t row)
 {
 	size_t last = t->ncolumn - 1, over = 0;
 
@@ -368,7 +370,8 @@ static void print_text(FILE *f, const struct table *t, const struct report_optio
 	fputc(' ', f);
 	for (size_t i = 0; i < t->ncolumn; i++) {
 		fputs(i ? "  " : "", f);
-		set_cell(f, o, &w[i], t->column[i].align == TABLE_LEFT ? TABLE_LEFT : TABLE_RIGHT, STYLE_HEAD, t->column[i].head, i + 1 == t->ncolumn);
+		set_cell(f, o, &w[i], t->column[i].align == TABLE_LEFT ? TABLE_LEFT : TABLE_RIGHT, STYLE_HEAD,
+			 t->column[i].head, i + 1 == t->ncolumn);
 	}
 	fputs("\n ", f);
 	for (size_t i = 0; i < line; i++)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One result as text (or Markdown): a table per condition, then everything that a sceptic asks: null control, rule, what could not be told
- * and why, warnings, where it ran, seed.
+ * One result as text (or Markdown): a table per condition, then everything that a sceptic asks: null control, rule,
+ * what could not be told and why, warnings, where it ran, seed.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -12,6 +12,7 @@
 #include "report-private.h"
 
 #define BYTES_SHOWN 5		/* of an encoding; all of them with -v, in CSV and in JSON */
+#define WARNING_DETAIL_MAX 300	/* characters of what a warning is about */
 #define METRIC_COLUMNS 34	/* width that the metrics may take beside the comparison */
 
 struct text_report {
@@ -51,14 +52,19 @@ static void print_title(const struct text_report *t)
 		measured += !r->arm[a].absent;
 	fputs(t->o->format == REPORT_MARKDOWN ? "## " : "", t->f);
 	if (rounds)
-		report_paragraph(t->f, t->o, "perf relax %s: %zu arm%s, %zu round%s in %.2f s%s%s", r->command ? r->command : "(command not known)",
-				 measured, measured == 1 ? "" : "s", rounds, rounds == 1 ? "" : "s", r->elapsed_s, measured < 2 ? "" :
-				 r->interleaved ? ", each round in random order" : ", not interleaved", r->partial ? "; PARTIAL" : "");
-	else
-		report_paragraph(t->f, t->o, "perf relax report: %zu arm%s, summaries without single values%s", measured, measured == 1 ? "" : "s",
+		report_paragraph(t->f, t->o, "perf relax %s: %zu arm%s, %zu round%s in %.2f s%s%s",
+				 r->command ? r->command : "(command not known)", measured, measured == 1 ? "" : "s",
+				 rounds, rounds == 1 ? "" : "s", r->elapsed_s,
+				 measured < 2	? "" :
+				 r->interleaved ? ", each round in random order" :
+						  ", not interleaved",
 				 r->partial ? "; PARTIAL" : "");
+	else
+		report_paragraph(t->f, t->o, "perf relax report: %zu arm%s, summaries without single values%s",
+				 measured, measured == 1 ? "" : "s", r->partial ? "; PARTIAL" : "");
 	if (r->file)
-		report_paragraph(t->f, t->o, "file %s, measured %s", r->file, r->start_time ? r->start_time : "at an unknown time");
+		report_paragraph(t->f, t->o, "file %s, measured %s", r->file,
+				 r->start_time ? r->start_time : "at an unknown time");
 }
 
 /* Details are for -v, unless one is what the table is about. */
@@ -72,7 +78,9 @@ static char *direction_text(const struct text_report *t)
 {
 	const struct result *r = t->r;
 	static const char *const words[] = {
-		[BETTER_LOWER] = "lower is better", [BETTER_HIGHER] = "higher is better", [BETTER_NONE] = "no direction",
+		[BETTER_LOWER] = "lower is better",
+		[BETTER_HIGHER] = "higher is better",
+		[BETTER_NONE] = "no direction",
 	};
 	char *text = util_strdup("");
 
@@ -84,7 +92,11 @@ static char *direction_text(const struct text_report *t)
 
 			if (r->metric[m].better != b || !metric_shown(t, m))
 				continue;
-			longer = util_asprintf("%s%s%s", text, any ? ", " : *text ? "; " : "", report_metric_name(&r->metric[m], name, sizeof(name)));
+			longer = util_asprintf("%s%s%s", text,
+					       any   ? ", " :
+					       *text ? "; " :
+						       "",
+					       report_metric_name(&r->metric[m], name, sizeof(name)));
 			free(text);
 			text = longer;
 			any = true;
@@ -115,8 +127,8 @@ static void print_caption(const struct text_report *t, size_t condition)
 	if (*r->condition[condition].name)
 		report_paragraph(t->f, t->o, "%s", r->condition[condition].name);
 	if (r->rounds[condition])
-		report_paragraph(t->f, t->o, "%s of %zu round%s. %s", per_op ? "Per operation, median" : "Median", r->rounds[condition],
-				 r->rounds[condition] == 1 ? "" : "s", directions);
+		report_paragraph(t->f, t->o, "%s of %zu round%s. %s", per_op ? "Per operation, median" : "Median",
+				 r->rounds[condition], r->rounds[condition] == 1 ? "" : "s", directions);
 	else
 		report_paragraph(t->f, t->o, "%s. %s", per_op ? "Per operation, means" : "Means", directions);
 	free(directions);
@@ -132,7 +144,8 @@ static char *metric_head(const struct result_metric *m, char *buf, size_t size)
 
 	report_metric_name(m, name, sizeof(name));
 	/* "ns" in "ns/op" needs no unit beside it; the caption says "per operation" */
-	if (!*unit || (!strncmp(unit, m->name, n) && !strcmp(unit + n, "/op")) || (strlen(unit) > 3 && !strcmp(unit + strlen(unit) - 3, "/op")))
+	if (!*unit || (!strncmp(unit, m->name, n) && !strcmp(unit + n, "/op")) ||
+	    (strlen(unit) > 3 && !strcmp(unit + strlen(unit) - 3, "/op")))
 		snprintf(buf, size, "%s", name);
 	else
 		snprintf(buf, size, "%s %s", name, unit);
@@ -152,11 +165,10 @@ static void verdict_cell(const struct text_report *t, struct table *table, size_
 		table_cell(table, STYLE_PLAIN, "%s", "");
 		table_cell(table, STYLE_PLAIN, "%s", "");
 	} else {
-		bool null = t->r->arm[arm].bytes && t->r->arm[t->r->reference].bytes &&
-			    !strcmp(t->r->arm[arm].bytes, t->r->arm[t->r->reference].bytes);
-
-		table_cell(table, STYLE_PLAIN, "%s", report_effect_text(c, m->unit ? m->unit : "", t->o, effect, sizeof(effect)));
-		table_cell(table, report_verdict_style(c->verdict), "%s%s", verdict_name(c->verdict), null ? " (null)" : "");
+		table_cell(table, STYLE_PLAIN, "%s",
+			   report_effect_text(c, m->unit ? m->unit : "", t->o, effect, sizeof(effect)));
+		table_cell(table, report_verdict_style(c->verdict), "%s%s", verdict_name(c->verdict),
+			   result_are_twins(t->r, arm, t->r->reference) ? " (null)" : "");
 	}
 }
 
@@ -169,7 +181,10 @@ static bool metric_measured(const struct result *r, size_t condition, size_t met
 	return false;
 }
 
-/* The metrics of one table: from @from on, as many as fit into @room columns, at least one. Those without any value only get their reason below. */
+/*
+ * The metrics of one table: from @from on, as many as fit into @room columns, at least one. Those without any value
+ * only get their reason below.
+ */
 static size_t choose_metrics(const struct text_report *t, size_t condition, size_t from, size_t room, bool *chosen)
 {
 	const struct result *r = t->r;
@@ -192,7 +207,8 @@ static size_t choose_metrics(const struct text_report *t, size_t condition, size
 	return m;
 }
 
-static void fill_table(struct text_report *t, struct table *table, size_t condition, const size_t *order, const bool *chosen, bool main_table)
+static void fill_table(struct text_report *t, struct table *table, size_t condition, const size_t *order,
+		       const bool *chosen, bool main_table)
 {
 	const struct result *r = t->r;
 	bool bytes = false, compared = main_table && r->narm > 1;
@@ -208,8 +224,8 @@ static void fill_table(struct text_report *t, struct table *table, size_t condit
 		if (chosen[m])
 			table_column(table, TABLE_DECIMAL, metric_head(&r->metric[m], name, sizeof(name)));
 	if (compared) {
-		snprintf(against, sizeof(against), "%s against %s", report_metric_name(&r->metric[t->headline], name, sizeof(name)),
-			 r->arm[r->reference].name);
+		snprintf(against, sizeof(against), "%s against %s",
+			 report_metric_name(&r->metric[t->headline], name, sizeof(name)), r->arm[r->reference].name);
 		table_column(table, TABLE_LEFT, against);
 		table_column(table, TABLE_LEFT, "verdict");
 	}
@@ -221,7 +237,8 @@ static void fill_table(struct text_report *t, struct table *table, size_t condit
 		table_cell(table, STYLE_PLAIN, "%s", clean);
 		free(clean);
 		if (bytes)
-			table_cell(table, STYLE_DIM, "%s", arm->bytes ? short_bytes(arm->bytes, t->o, text, sizeof(text)) : "");
+			table_cell(table, STYLE_DIM, "%s",
+				   arm->bytes ? short_bytes(arm->bytes, t->o, text, sizeof(text)) : "");
 		for (size_t m = 0; m < r->nmetric; m++) {
 			struct report_value v;
 
@@ -288,7 +305,8 @@ static void note_add(struct note **notes, size_t *n, const char *why, size_t met
 	}
 	if ((*notes)[i].n++ > 8)
 		return;
-	longer = util_asprintf("%s%s%s", (*notes)[i].who, *(*notes)[i].who ? ", " : "", (*notes)[i].n > 8 ? "..." : who);
+	longer =
+		util_asprintf("%s%s%s", (*notes)[i].who, *(*notes)[i].who ? ", " : "", (*notes)[i].n > 8 ? "..." : who);
 	free((*notes)[i].who);
 	(*notes)[i].who = longer;
 }
@@ -323,13 +341,15 @@ static void print_missing(const struct text_report *t, size_t condition)
 			report_wrap(t->f, t->o, "  ", 4, "%s %s: %s", notes[i].who, word, reason);
 		else
 			report_wrap(t->f, t->o, "  ", 4, "%s%s%s %s: %s", notes[i].n == measured ? "" : notes[i].who,
-				    notes[i].n == measured ? "" : ", ", report_metric_name(&r->metric[notes[i].metric], metric, sizeof(metric)),
-				    word, reason);
+				    notes[i].n == measured ? "" : ", ",
+				    report_metric_name(&r->metric[notes[i].metric], metric, sizeof(metric)), word,
+				    reason);
 		free(notes[i].who);
 	}
 	free(notes);
 	if (t->below)
-		report_wrap(t->f, t->o, "  ", 4, "(0 %s x): below resolution (0 %s x): not distinguishable from zero in this run",
+		report_wrap(t->f, t->o, "  ", 4,
+			    "(0 %s x): below resolution (0 %s x): not distinguishable from zero in this run",
 			    t->o->ascii ? "+-" : "\u00b1", t->o->ascii ? "+-" : "\u00b1");
 }
 
@@ -343,13 +363,16 @@ static void print_null(const struct text_report *t, size_t condition)
 
 	if (!null) {
 		if (r->narm > 1)
-			report_wrap(t->f, t->o, "null control: ", 14, "none in this run (no two arms of the same bytes)");
+			report_wrap(t->f, t->o, "null control: ", 14, "none in this run (no arm is there twice)");
 		return;
 	}
 	low = fabs(null->c.interval.low);
 	high = fabs(null->c.interval.high);
-	report_wrap(t->f, t->o, "null control: ", 14, "%s against %s (the same bytes): %s %s, %s; nothing finer than %s counts as an effect here",
-		    r->arm[null->arm].name, r->arm[null->reference].name, report_metric_name(&r->metric[t->headline], name, sizeof(name)),
+	report_wrap(t->f, t->o, "null control: ", 14,
+		    "%s against %s (the same %s): %s %s, %s; nothing finer than %s counts as an effect here",
+		    r->arm[null->arm].name, r->arm[null->reference].name,
+		    r->arm[null->arm].bytes ? "bytes" : "thing twice",
+		    report_metric_name(&r->metric[t->headline], name, sizeof(name)),
 		    report_effect_text(&null->c, unit, t->o, effect, sizeof(effect)), verdict_name(null->c.verdict),
 		    report_size_text(low > high ? low : high, &null->c, unit, reach, sizeof(reach)));
 }
@@ -366,18 +389,25 @@ static void print_rule(const struct text_report *t, size_t condition)
 	snprintf(margin, sizeof(margin), "%.4g", 100 * r->rule.margin);
 	if (c->looks_planned)
 		snprintf(looks, sizeof(looks), ", look %zu of %zu", c->looks_taken, c->looks_planned);
-	report_wrap(t->f, t->o, "rule: ", 6, "same = within %s%s %% of the reference; confidence %.4g %%%s; %zu round%s%s%s%s; %zu comparison%s in this run",
-		    t->o->ascii ? "+-" : "\u00b1", margin, 100 * r->rule.level,
-		    c->looks_planned > 1 ? " over all looks" : "", r->rounds[condition], r->rounds[condition] == 1 ? "" : "s", looks,
-		    c->ended ? ", ended: " : "", c->ended ? c->ended : "", compared, compared == 1 ? "" : "s");
+	report_wrap(
+		t->f, t->o, "rule: ", 6,
+		"same = within %s%s %% of the reference; confidence %.4g %%%s; %zu round%s%s%s%s; %zu comparison%s in this run",
+		t->o->ascii ? "+-" : "\u00b1", margin, 100 * r->rule.level,
+		c->looks_planned > 1 ? " over all looks" : "", r->rounds[condition],
+		r->rounds[condition] == 1 ? "" : "s", looks, c->ended ? ", ended: " : "", c->ended ? c->ended : "",
+		compared, compared == 1 ? "" : "s");
 }
 
 /* How many trials were disturbed. They are kept: the medians bear it. */
 static void print_trials(const struct text_report *t, size_t condition)
 {
-	static const struct { unsigned int flag; const char *what; } kinds[] = {
-		{ TRIAL_MIGRATED, "changed CPU" }, { TRIAL_DESCHEDULED, "descheduled" }, { TRIAL_STOLEN, "stolen from by the hypervisor" },
-		{ TRIAL_SCALED, "with scaled counters" }, { TRIAL_FAILED, "failed" },
+	static const struct { unsigned int flag; const char *what;
+	} kinds[] = {
+		{ TRIAL_MIGRATED, "changed CPU" },
+		{ TRIAL_DESCHEDULED, "descheduled" },
+		{ TRIAL_STOLEN, "stolen from by the hypervisor" },
+		{ TRIAL_SCALED, "with scaled counters" },
+		{ TRIAL_FAILED, "failed" },
 	};
 	const struct result *r = t->r;
 	size_t trials = 0, count[ARRAY_SIZE(kinds)] = { 0 };
@@ -394,12 +424,14 @@ static void print_trials(const struct text_report *t, size_t condition)
 
 		if (!count[k])
 			continue;
-		longer = util_asprintf("%s, %zu %s (%.1f %%)", line, count[k], kinds[k].what, 100.0 * (double)count[k] / (double)trials);
+		longer = util_asprintf("%s, %zu %s (%.1f %%)", line, count[k], kinds[k].what,
+				       100.0 * (double)count[k] / (double)trials);
 		free(line);
 		line = longer;
 	}
 	if (trials && *line)
-		report_wrap(t->f, t->o, "trials: ", 8, "%zu%s; %s", trials, line, count[ARRAY_SIZE(kinds) - 1] ? "the failed are left out, the others kept" : "all kept");
+		report_wrap(t->f, t->o, "trials: ", 8, "%zu%s; %s", trials, line,
+			    count[ARRAY_SIZE(kinds) - 1] ? "the failed are left out, the others kept" : "all kept");
 	free(line);
 }
 
@@ -416,10 +448,12 @@ static void print_modes(const struct text_report *t, size_t condition)
 
 		n = result_values(r, condition, a, t->headline, x);
 		if (n && stats_modes(x, n, r->rule.margin, &modes))
-			report_wrap(t->f, t->o, "two modes: ", 11, "%s, %s: %s (%.0f %% of the trials) and %s (%.0f %%); median %s", r->arm[a].name,
+			report_wrap(t->f, t->o, "two modes: ", 11,
+				    "%s, %s: %s (%.0f %% of the trials) and %s (%.0f %%); median %s", r->arm[a].name,
 				    report_metric_name(&r->metric[t->headline], name, sizeof(name)),
 				    util_format_significant(modes.center[0], 4, low, sizeof(low)), 100 * modes.share[0],
-				    util_format_significant(modes.center[1], 4, high, sizeof(high)), 100 * modes.share[1],
+				    util_format_significant(modes.center[1], 4, high, sizeof(high)),
+				    100 * modes.share[1],
 				    util_format_significant(stats_median(x, n), 4, median, sizeof(median)));
 		free(x);
 	}
@@ -445,11 +479,12 @@ static void print_cannot_tell(const struct text_report *t, size_t condition, siz
 		else if (!isfinite(c->rounds_needed))
 			snprintf(needed, sizeof(needed), "more rounds alone would not settle it");
 		else if (r->elapsed_s > 0 && rounds)
-			snprintf(needed, sizeof(needed), "about %.0f rounds (%.3g s) would settle it", ceil(c->rounds_needed),
-				 ceil(c->rounds_needed) * r->elapsed_s / (double)rounds);
+			snprintf(needed, sizeof(needed), "about %.0f rounds (%.3g s) would settle it",
+				 ceil(c->rounds_needed), ceil(c->rounds_needed) * r->elapsed_s / (double)rounds);
 		else
 			snprintf(needed, sizeof(needed), "about %.0f rounds would settle it", ceil(c->rounds_needed));
-		report_wrap(t->f, t->o, "cannot tell: ", 13, "%s, %s: smallest effect that this run would have seen: %s; %s", r->arm[a].name,
+		report_wrap(t->f, t->o, "cannot tell: ", 13,
+			    "%s, %s: smallest effect that this run would have seen: %s; %s", r->arm[a].name,
 			    report_metric_name(&r->metric[metric], name, sizeof(name)),
 			    report_size_text(c->detectable, c, unit, seen, sizeof(seen)), needed);
 	}
@@ -493,13 +528,17 @@ static void print_other_metrics(const struct text_report *t, size_t condition)
 			const struct comparison *head = comparison_index_find(t->index, condition, t->headline, a);
 			char *clean;
 
-			if (!c || !metric_shown(t, m) || (t->o->verbosity < 1 && (r->metric[m].better == BETTER_NONE || (head && head->verdict == c->verdict))))
+			if (!c || !metric_shown(t, m) ||
+			    (t->o->verbosity < 1 &&
+			     (r->metric[m].better == BETTER_NONE || (head && head->verdict == c->verdict))))
 				continue;
 			clean = report_clean(r->arm[a].name, t->o);
 			table_cell(table, STYLE_PLAIN, "%s", clean);
 			free(clean);
 			table_cell(table, STYLE_PLAIN, "%s", report_metric_name(&r->metric[m], name, sizeof(name)));
-			table_cell(table, STYLE_PLAIN, "%s", report_effect_text(c, r->metric[m].unit ? r->metric[m].unit : "", t->o, text, sizeof(text)));
+			table_cell(table, STYLE_PLAIN, "%s",
+				   report_effect_text(c, r->metric[m].unit ? r->metric[m].unit : "", t->o, text,
+						      sizeof(text)));
 			table_cell(table, report_verdict_style(c->verdict), "%s", verdict_name(c->verdict));
 		}
 	if (table_rows(table)) {
@@ -511,18 +550,30 @@ static void print_other_metrics(const struct text_report *t, size_t condition)
 
 static void print_where(const struct text_report *t)
 {
-	static const struct { const char *key, *label; } shown[] = {
-		{ "cpu_model", "" }, { "cpu_id", "" }, { "core_type", "core types " }, { "hypervisor", "hypervisor " }, { "kernel", "Linux " },
-		{ "clocksource", "clock " }, { "governor", "governor " }, { "turbo", "boost " }, { "smt", "SMT " }, { "cpus_allowed", "CPUs " },
-		{ "perf_event_paranoid", "paranoid " }, { "microcode", "microcode " }, { "container", "container " },
+	static const struct { const char *key, *label;
+	} shown[] = {
+		{ "cpu_model", "" },
+		{ "cpu_id", "" },
+		{ "core_type", "core types " },
+		{ "hypervisor", "hypervisor " },
+		{ "kernel", "Linux " },
+		{ "clocksource", "clock " },
+		{ "governor", "governor " },
+		{ "turbo", "boost " },
+		{ "smt", "SMT " },
+		{ "cpus_allowed", "CPUs " },
+		{ "perf_event_paranoid", "paranoid " },
+		{ "microcode", "microcode " },
+		{ "container", "container " },
 	};
 	const struct result *r = t->r;
 	char *line = util_strdup("");
 
 	if (t->o->verbosity > 0) {
 		for (size_t i = 0; i < r->nenv; i++)
-			report_wrap(t->f, t->o, i ? "              " : "where it ran: ", 16, "%s: %s%s%s", r->env[i].key,
-				    r->env[i].value ? r->env[i].value : "not known (", r->env[i].value ? "" : r->env[i].why, r->env[i].value ? "" : ")");
+			report_wrap(t->f, t->o, i ? "              " : "where it ran: ", 16, "%s: %s%s%s",
+				    r->env[i].key, r->env[i].value ? r->env[i].value : "not known (",
+				    r->env[i].value ? "" : r->env[i].why, r->env[i].value ? "" : ")");
 		free(line);
 		return;
 	}
@@ -545,11 +596,31 @@ static void print_warnings(const struct text_report *t)
 {
 	const struct result *r = t->r;
 
+	/* each kind once, with what it is about */
 	for (size_t i = 0; i < r->nwarning && t->o->verbosity >= 0; i++) {
 		const struct result_warning_entry *w = &r->warning[i];
+		char *details = util_strdup("");
+		bool seen = false;
 
-		report_wrap(t->f, t->o, t->o->colour ? "\033[33mwarning:\033[0m " : "warning: ", 9, "%s%s%s%s: %s [%s]", result_warning_text(w->id), w->detail ? " (" : "", w->detail ? w->detail : "",
-			    w->detail ? ")" : "", result_warning_advice(w->id), result_warning_name(w->id));
+		for (size_t k = 0; k < i; k++)
+			seen = seen || r->warning[k].id == w->id;
+		for (size_t k = i; k < r->nwarning && !seen; k++) {
+			char *longer;
+
+			if (r->warning[k].id != w->id || !r->warning[k].detail || strlen(details) > WARNING_DETAIL_MAX)
+				continue;
+			longer = util_asprintf("%s%s%s", details, *details ? "; " : "",
+					       strlen(details) + strlen(r->warning[k].detail) > WARNING_DETAIL_MAX ?
+						       "..." :
+						       r->warning[k].detail);
+			free(details);
+			details = longer;
+		}
+		if (!seen)
+			report_wrap(t->f, t->o, t->o->colour ? "\033[33mwarning:\033[0m " : "warning: ", 9,
+				    "%s%s%s%s: %s [%s]", result_warning_text(w->id), *details ? " (" : "", details,
+				    *details ? ")" : "", result_warning_advice(w->id), result_warning_name(w->id));
+		free(details);
 	}
 }
 
@@ -559,8 +630,9 @@ static void print_decoded(const struct text_report *t)
 
 	for (size_t a = 0; t->o->verbosity > 0 && a < r->narm; a++)
 		if (r->arm[a].text || r->arm[a].setup)
-			report_wrap(t->f, t->o, "  ", 4, "%s: %s%s%s", r->arm[a].name, r->arm[a].text ? r->arm[a].text : "",
-				    r->arm[a].setup ? "; set-up: " : "", r->arm[a].setup ? r->arm[a].setup : "");
+			report_wrap(t->f, t->o, "  ", 4, "%s: %s%s%s", r->arm[a].name,
+				    r->arm[a].text ? r->arm[a].text : "", r->arm[a].setup ? "; set-up: " : "",
+				    r->arm[a].setup ? r->arm[a].setup : "");
 }
 
 int report_text(FILE *f, const struct result *r, const struct report_options *o, struct reason *why)

@@ -56,7 +56,9 @@ void report_value(const struct result *r, size_t condition, size_t arm, size_t m
 	struct interval interval;
 	double *x;
 
-	*v = (struct report_value){ .low = -INFINITY, .high = INFINITY, .why = report_value_missing(r, condition, arm, metric) };
+	*v = (struct report_value){ .low = -INFINITY,
+				    .high = INFINITY,
+				    .why = report_value_missing(r, condition, arm, metric) };
 	if (v->why) {
 		v->kind = says_not_counted(v->why) ? VALUE_NOT_COUNTED : VALUE_NOT_SUPPORTED;
 		return;
@@ -72,15 +74,25 @@ void report_value(const struct result *r, size_t condition, size_t arm, size_t m
 	} else {
 		v->n = s->summary.n;
 		v->value = s->summary.mean;
-		if (s->summary.sd >= 0 && !stats_welch_interval(2, 0, 0, v->n, v->value, s->summary.sd, r->rule.level, &interval)) {
+		if (s->summary.sd >= 0 &&
+		    !stats_welch_interval(2, 0, 0, v->n, v->value, s->summary.sd, r->rule.level, &interval)) {
 			v->low = interval.low;
 			v->high = interval.high;
 		}
 	}
-	free(x);
 	/* exactly zero every time is a count of zero, not a failure to resolve one */
-	if (isfinite(v->low) && isfinite(v->high) && v->low <= 0 && v->high >= 0 && v->low < v->high)
-		v->kind = VALUE_BELOW;
+	if (isfinite(v->low) && isfinite(v->high)) {
+		v->reach = fmax(fabs(v->low), fabs(v->high));
+		if (v->low <= 0 && v->high >= 0 && v->low < v->high)
+			v->kind = VALUE_BELOW;
+	} else if (x && v->n > 1) {
+		double least = stats_quantile(x, v->n, 0), most = stats_quantile(x, v->n, 1);
+
+		v->reach = fmax(fabs(least), fabs(most));
+		if (least <= 0 && most >= 0 && least < most)
+			v->kind = VALUE_BELOW;
+	}
+	free(x);
 }
 
 char *report_value_text(const struct report_value *v, const struct report_options *o, char *buf, size_t size)
@@ -98,7 +110,7 @@ char *report_value_text(const struct report_value *v, const struct report_option
 		break;
 	case VALUE_BELOW:
 		snprintf(buf, size, "(0 %s %s)", o->ascii ? "+-" : "\u00b1",
-			 util_format_significant(fabs(v->low) > fabs(v->high) ? fabs(v->low) : fabs(v->high), 2, number, sizeof(number)));
+			 util_format_significant(v->reach, 2, number, sizeof(number)));
 		break;
 	case VALUE_NUMBER:
 		/* one digit beyond what the interval makes sure */
@@ -137,16 +149,20 @@ static char *bound_text(double x, int decimals, const struct report_options *o, 
 	return buf;
 }
 
-char *report_effect_text(const struct comparison *c, const char *unit, const struct report_options *o, char *buf, size_t size)
+char *report_effect_text(const struct comparison *c, const char *unit, const struct report_options *o, char *buf,
+			 size_t size)
 {
 	const struct interval *i = &c->interval;
 	char low[64], high[64], middle[64];
 
 	if (c->flags & COMPARE_DIFFERENCE) {
 		char *text[] = { middle, low, high };
-		double bound[] = { i->estimate, i->low, i->high }, half = (i->high - i->low) / 2, largest = fmax(fabs(i->estimate), half);
+		double bound[] = { i->estimate, i->low, i->high }, half = (i->high - i->low) / 2,
+		       largest = fmax(fabs(i->estimate), half);
 		/* one digit beyond the half width, or three of the estimate when there is no width */
-		int digits = isfinite(half) && half > 0 && isfinite(largest / half) ? (int)ceil(log10(largest / half)) + 1 : 3;
+		int digits = isfinite(half) && half > 0 && isfinite(largest / half) ?
+				     (int)ceil(log10(largest / half)) + 1 :
+				     3;
 
 		for (int k = 0; k < 3; k++) {
 			char number[48];
@@ -159,21 +175,28 @@ char *report_effect_text(const struct comparison *c, const char *unit, const str
 				bound_text(bound[k], 0, o, text[k], sizeof(low));
 			else
 				snprintf(text[k], sizeof(low), "%s%s", bound[k] >= 0 ? "+" : "",
-					 util_format_significant(bound[k], own < 1 ? 1 : own > 15 ? 15 : own, number, sizeof(number)));
+					 util_format_significant(bound[k],
+								 own < 1  ? 1 :
+								 own > 15 ? 15 :
+									    own,
+								 number, sizeof(number)));
 		}
 		snprintf(buf, size, "%s %s [%s, %s]", middle, unit, low, high);
 	} else if (fabs(i->estimate) > FACTOR_FROM) {
 		char number[3][48];
 
-		snprintf(buf, size, "%s%s [%s, %s]", o->ascii ? "x" : "\u00d7", util_format_significant(exp(i->estimate), 4, number[0], 48),
-			 util_format_significant(exp(i->low), 4, number[1], 48), util_format_significant(exp(i->high), 4, number[2], 48));
+		snprintf(buf, size, "%s%s [%s, %s]", o->ascii ? "x" : "\u00d7",
+			 util_format_significant(exp(i->estimate), 4, number[0], 48),
+			 util_format_significant(exp(i->low), 4, number[1], 48),
+			 util_format_significant(exp(i->high), 4, number[2], 48));
 	} else {
 		double lo = 100 * expm1(i->low), hi = 100 * expm1(i->high);
 		int decimals = percent_decimals((hi - lo) / 2);
 
 		if (isinf(i->low))
 			lo = -INFINITY;
-		snprintf(buf, size, "%+.*f %% [%s, %s]", decimals, unsigned_zero(100 * expm1(i->estimate), decimals), bound_text(lo, decimals, o, low, sizeof(low)),
+		snprintf(buf, size, "%+.*f %% [%s, %s]", decimals, unsigned_zero(100 * expm1(i->estimate), decimals),
+			 bound_text(lo, decimals, o, low, sizeof(low)),
 			 bound_text(hi, decimals, o, high, sizeof(high)));
 	}
 	return buf;
@@ -188,7 +211,8 @@ char *report_size_text(double effect, const struct comparison *c, const char *un
 	else if (c->flags & COMPARE_DIFFERENCE)
 		snprintf(buf, size, "%s %s", util_format_significant(fabs(effect), 2, number, sizeof(number)), unit);
 	else
-		snprintf(buf, size, "%s %%", util_format_significant(100 * expm1(fabs(effect)), 2, number, sizeof(number)));
+		snprintf(buf, size, "%s %%",
+			 util_format_significant(100 * expm1(fabs(effect)), 2, number, sizeof(number)));
 	return buf;
 }
 
@@ -258,13 +282,15 @@ struct comparison_index *comparison_index_new(const struct result *r)
 	for (size_t i = 0; i < r->ncomparison; i++) {
 		const struct result_comparison *c = &r->comparison[i];
 
-		if (c->reference == r->reference && c->arm < r->narm && c->metric < r->nmetric && c->condition < r->ncondition)
+		if (c->reference == r->reference && c->arm < r->narm && c->metric < r->nmetric &&
+		    c->condition < r->ncondition)
 			x->c[(c->condition * r->nmetric + c->metric) * r->narm + c->arm] = &c->c;
 	}
 	return x;
 }
 
-const struct comparison *comparison_index_find(const struct comparison_index *x, size_t condition, size_t metric, size_t arm)
+const struct comparison *comparison_index_find(const struct comparison_index *x, size_t condition, size_t metric,
+					       size_t arm)
 {
 	return x->c[(condition * x->nmetric + metric) * x->narm + arm];
 }
@@ -293,8 +319,9 @@ int report_pick_metric(const struct result *r, const struct report_options *o, s
 		all = longer;
 		names[m] = r->metric[m].name;
 		/* "cycles~" finds the estimated "cycles" */
-		if (!strcmp(r->metric[m].name, o->metric) || (r->metric[m].estimated && length && o->metric[length - 1] == '~' &&
-		    strlen(r->metric[m].name) == length - 1 && !strncmp(r->metric[m].name, o->metric, length - 1))) {
+		if (!strcmp(r->metric[m].name, o->metric) ||
+		    (r->metric[m].estimated && length && o->metric[length - 1] == '~' &&
+		     strlen(r->metric[m].name) == length - 1 && !strncmp(r->metric[m].name, o->metric, length - 1))) {
 			*metric = m;
 			free(names);
 			free(all);
@@ -308,14 +335,15 @@ int report_pick_metric(const struct result *r, const struct report_options *o, s
 	return -EINVAL;
 }
 
-char *report_comparison_line(const struct result *r, const struct result_comparison *c, bool ascii, char *buf, size_t size)
+char *report_comparison_line(const struct result *r, const struct result_comparison *c, bool ascii, char *buf,
+			     size_t size)
 {
 	const struct report_options o = { .ascii = ascii };
 	const struct result_metric *m = &r->metric[c->metric];
 	char effect[192], name[64];
 
 	snprintf(buf, size, "%s against %s, %s: %s %s", r->arm[c->arm].name, r->arm[c->reference].name,
-		 report_metric_name(m, name, sizeof(name)), report_effect_text(&c->c, m->unit, &o, effect, sizeof(effect)),
-		 verdict_name(c->c.verdict));
+		 report_metric_name(m, name, sizeof(name)),
+		 report_effect_text(&c->c, m->unit, &o, effect, sizeof(effect)), verdict_name(c->c.verdict));
 	return buf;
 }

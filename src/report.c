@@ -11,7 +11,10 @@
 
 #include "report-private.h"
 
-/* The program itself stays in the C locale, so that numbers are the same everywhere; only the character set is asked for. */
+/*
+ * The program itself stays in the C locale, so that numbers are the same everywhere; only the character set is asked
+ * for.
+ */
 static bool locale_is_utf8(void)
 {
 	locale_t locale = newlocale(LC_CTYPE_MASK, "", (locale_t)0);

@@ -26,7 +26,10 @@ static void workspace_reach(struct workspace *w, size_t n)
 	w->room = n;
 }
 
-/* The (n, mean, sd) of a series, whichever way its values are known. @x, @n: its values. Returns false when there are none. */
+/*
+ * The (n, mean, sd) of a series, whichever way its values are known. @x, @n: its values. Returns false when there are
+ * none.
+ */
 static bool series_summary(const struct result_series *s, const double *x, size_t n, struct summary *out)
 {
 	if (!n) {
@@ -40,11 +43,12 @@ static bool series_summary(const struct result_series *s, const double *x, size_
 	return true;
 }
 
-static int compare_unpaired(const struct result_place *arm, const struct result_place *reference, const struct verdict_rule *rule, struct workspace *w,
-			    struct comparison *out)
+static int compare_unpaired(const struct result_place *arm, const struct result_place *reference,
+			    const struct verdict_rule *rule, struct workspace *w, struct comparison *out)
 {
 	const struct result_series *sa = result_series(arm->r, arm->condition, arm->arm, arm->metric);
-	const struct result_series *sb = result_series(reference->r, reference->condition, reference->arm, reference->metric);
+	const struct result_series *sb =
+		result_series(reference->r, reference->condition, reference->arm, reference->metric);
 	size_t na, nb;
 	int err;
 
@@ -65,7 +69,8 @@ static int compare_unpaired(const struct result_place *arm, const struct result_
 	return err;
 }
 
-int result_compare_places(const struct result_place *arm, const struct result_place *reference, const struct verdict_rule *rule, struct comparison *out)
+int result_compare_places(const struct result_place *arm, const struct result_place *reference,
+			  const struct verdict_rule *rule, struct comparison *out)
 {
 	struct workspace w = { 0 };
 	int err = compare_unpaired(arm, reference, rule, &w, out);
@@ -76,10 +81,11 @@ int result_compare_places(const struct result_place *arm, const struct result_pl
 }
 
 /* Compare two arms; -ENODATA when one of them has no values here. */
-static int compare_arms(const struct result *r, struct workspace *w, size_t condition, size_t metric, size_t arm, size_t reference, double level,
-			struct comparison *out)
+static int compare_arms(const struct result *r, struct workspace *w, size_t condition, size_t metric, size_t arm,
+			size_t reference, double level, struct comparison *out)
 {
-	const struct result_series *sa = result_series(r, condition, arm, metric), *sb = result_series(r, condition, reference, metric);
+	const struct result_series *sa = result_series(r, condition, arm, metric),
+				   *sb = result_series(r, condition, reference, metric);
 	struct verdict_rule rule = r->rule;
 
 	rule.better = r->metric[metric].better;
@@ -93,8 +99,8 @@ static int compare_arms(const struct result *r, struct workspace *w, size_t cond
 		if (n)
 			return verdict_paired(w->a, w->b, n, &rule, level, out);
 	}
-	return compare_unpaired(&(struct result_place){ r, condition, arm, metric }, &(struct result_place){ r, condition, reference, metric }, &rule, w,
-				out);
+	return compare_unpaired(&(struct result_place){ r, condition, arm, metric },
+				&(struct result_place){ r, condition, reference, metric }, &rule, w, out);
 }
 
 /* The arm that stands for all arms of the same bytes. */
@@ -103,7 +109,7 @@ static size_t twin_root(const struct result *r, size_t arm)
 	return r->arm[arm].twin_of >= 0 && (size_t)r->arm[arm].twin_of < r->narm ? (size_t)r->arm[arm].twin_of : arm;
 }
 
-static bool are_twins(const struct result *r, size_t a, size_t b)
+bool result_are_twins(const struct result *r, size_t a, size_t b)
 {
 	return a != b && twin_root(r, a) == twin_root(r, b);
 }
@@ -123,10 +129,11 @@ static double reference_median(const struct result *r, struct workspace *w, size
 }
 
 /*
- * Withdraw what is finer than the null control. The two may be on different scales (one as log ratio, one as difference, when an arm is near
- * zero): a small log ratio is a share of the reference's value.
+ * Withdraw what is finer than the null control. The two may be on different scales (one as log ratio, one as
+ * difference, when an arm is near zero): a small log ratio is a share of the reference's value.
  */
-static void apply_null(struct result *r, struct workspace *w, struct result_comparison *c, const struct result_comparison *null)
+static void apply_null(struct result *r, struct workspace *w, struct result_comparison *c,
+		       const struct result_comparison *null)
 {
 	struct comparison scaled = null->c;
 	bool difference = c->c.flags & COMPARE_DIFFERENCE, null_difference = scaled.flags & COMPARE_DIFFERENCE;
@@ -147,7 +154,8 @@ static void apply_null(struct result *r, struct workspace *w, struct result_comp
 	verdict_apply_null(&c->c, &scaled);
 }
 
-static void compare_metric(struct result *r, struct workspace *w, size_t condition, size_t metric, double level, unsigned int flags)
+static void compare_metric(struct result *r, struct workspace *w, size_t condition, size_t metric, double level,
+			   unsigned int flags)
 {
 	size_t first = r->ncomparison, widest = SIZE_MAX;
 	struct result_comparison c = { .condition = condition, .metric = metric };
@@ -157,7 +165,7 @@ static void compare_metric(struct result *r, struct workspace *w, size_t conditi
 			continue;
 		c.arm = arm;
 		c.reference = r->reference;
-		c.null_control = are_twins(r, arm, r->reference);
+		c.null_control = result_are_twins(r, arm, r->reference);
 		if (compare_arms(r, w, condition, metric, arm, c.reference, level, &c.c))
 			continue;
 		c.c.flags |= flags;
@@ -167,7 +175,8 @@ static void compare_metric(struct result *r, struct workspace *w, size_t conditi
 		c.arm = arm;
 		c.reference = twin_root(r, arm);
 		c.null_control = true;
-		if (c.reference == arm || are_twins(r, arm, r->reference) || arm == r->reference || r->arm[arm].absent || r->arm[c.reference].absent)
+		if (c.reference == arm || result_are_twins(r, arm, r->reference) || arm == r->reference ||
+		    r->arm[arm].absent || r->arm[c.reference].absent)
 			continue;
 		if (compare_arms(r, w, condition, metric, arm, c.reference, level, &c.c))
 			continue;
@@ -235,11 +244,16 @@ static void warn_comparisons(struct result *r)
 			const char *arm = r->arm[c->arm].name, *reference = r->arm[c->reference].name;
 
 			if (c->c.flags & COMPARE_DIFFERENCE)
-				warn_derived(r, WARN_NULL_DIFFERS, util_asprintf("%s%s against %s, %s: %+.3g %s [%+.3g, %+.3g]", prefix, arm, reference,
-					     m->name, c->c.interval.estimate, m->unit, c->c.interval.low, c->c.interval.high));
+				warn_derived(r, WARN_NULL_DIFFERS,
+					     util_asprintf("%s%s against %s, %s: %+.3g %s [%+.3g, %+.3g]", prefix, arm,
+							   reference, m->name, c->c.interval.estimate, m->unit,
+							   c->c.interval.low, c->c.interval.high));
 			else
-				warn_derived(r, WARN_NULL_DIFFERS, util_asprintf("%s%s against %s, %s: %+.2f %% [%+.2f, %+.2f]", prefix, arm, reference,
-					     m->name, 100 * expm1(c->c.interval.estimate), 100 * expm1(c->c.interval.low), 100 * expm1(c->c.interval.high)));
+				warn_derived(r, WARN_NULL_DIFFERS,
+					     util_asprintf("%s%s against %s, %s: %+.2f %% [%+.2f, %+.2f]", prefix, arm,
+							   reference, m->name, 100 * expm1(c->c.interval.estimate),
+							   100 * expm1(c->c.interval.low),
+							   100 * expm1(c->c.interval.high)));
 		}
 		if ((c->c.flags & COMPARE_BIMODAL) && c->metric == result_headline(r))
 			warn_derived(r, WARN_BIMODAL, util_asprintf("%s%s against %s, %s", prefix, r->arm[c->arm].name,
@@ -266,16 +280,21 @@ static void warn_trials(struct result *r)
 				interrupted += !!(flags & (TRIAL_MIGRATED | TRIAL_DESCHEDULED | TRIAL_STOLEN));
 			}
 			/* a round that a signal cut short is no failure of the arms that it did not reach */
-			if (failed && !(r->partial && failed == 1 && result_flags(r, c, a, r->rounds[c] - 1) & TRIAL_FAILED))
-				warn_derived(r, WARN_FAILED_TRIALS, util_asprintf("%s%s: %zu of %zu trials",
-					     condition_prefix(r, c, where, sizeof(where)), r->arm[a].name, failed, r->rounds[c]));
+			if (failed &&
+			    !(r->partial && failed == 1 && result_flags(r, c, a, r->rounds[c] - 1) & TRIAL_FAILED))
+				warn_derived(r, WARN_FAILED_TRIALS,
+					     util_asprintf("%s%s: %zu of %zu trials",
+							   condition_prefix(r, c, where, sizeof(where)), r->arm[a].name,
+							   failed, r->rounds[c]));
 			for (size_t m = 0; m < r->nmetric; m++) {
 				const struct result_series *s = result_series(r, c, a, m);
 
 				if (s->n && s->running_share < 0.999)
-					warn_derived(r, WARN_MULTIPLEXED, util_asprintf("%s%s, %s: counted %.1f %% of the time",
-						     condition_prefix(r, c, where, sizeof(where)), r->arm[a].name, r->metric[m].name,
-						     100 * s->running_share));
+					warn_derived(r, WARN_MULTIPLEXED,
+						     util_asprintf("%s%s, %s: counted %.1f %% of the time",
+								   condition_prefix(r, c, where, sizeof(where)),
+								   r->arm[a].name, r->metric[m].name,
+								   100 * s->running_share));
 			}
 		}
 	if (trials && (double)interrupted > INTERFERENCE_SHARE * (double)trials)

@@ -47,7 +47,8 @@ static int read_summary(struct reader *rd, struct piece at, json_t *object, stru
 	return err;
 }
 
-static int read_comparison(struct reader *rd, struct piece at, json_t *object, const char *name, struct result_comparison *c)
+static int read_comparison(struct reader *rd, struct piece at, json_t *object, const char *name,
+			   struct result_comparison *c)
 {
 	json_t *member = json_object_get(object, name), *flags;
 	const char *reference = NULL, *verdict = NULL, *method = NULL;
@@ -102,7 +103,8 @@ static int read_comparison(struct reader *rd, struct piece at, json_t *object, c
 	}
 	c->reference = reader_find_arm(rd, reference, rd->r->reference);
 	if (c->reference == SIZE_MAX)
-		return scan_fail(&rd->s, at.begin, "\"reference\" names \"%s\", which is no arm of this file", reference);
+		return scan_fail(&rd->s, at.begin, "\"reference\" names \"%s\", which is no arm of this file",
+				 reference);
 	if (isfinite(i->estimate))
 		result_append_comparison(rd->r, c);
 	return 0;
@@ -132,7 +134,8 @@ static int read_series(struct reader *rd, struct piece at, json_t *object, size_
 		json_t *value = json_array_get(values, i);
 
 		if (!json_is_number(value) && !json_is_null(value))
-			return scan_fail(&rd->s, at.begin, "\"%s\": value %zu must be a number or null", rd->r->metric[metric].name, i);
+			return scan_fail(&rd->s, at.begin, "\"%s\": value %zu must be a number or null",
+					 rd->r->metric[metric].name, i);
 		s->value[i] = json_is_null(value) ? NAN : json_number_value(value);
 		any = any || json_is_number(value);
 	}
@@ -167,20 +170,23 @@ static int read_trials(struct reader *rd, struct piece at, json_t *trials, size_
 		json_t *rounds = json_object_get(trials, result_flag_names[bit]);
 
 		if (rounds && !json_is_array(rounds))
-			return scan_fail(&rd->s, at.begin, "\"trials\": \"%s\" must be an array", result_flag_names[bit]);
+			return scan_fail(&rd->s, at.begin, "\"trials\": \"%s\" must be an array",
+					 result_flag_names[bit]);
 		for (size_t i = 0; i < json_array_size(rounds); i++) {
 			json_t *round = json_array_get(rounds, i);
 			double number = json_number_value(round);
 
 			if (!json_is_number(round) || !(number >= 0 && number < ROUNDS_MAX) || number != floor(number))
-				return scan_fail(&rd->s, at.begin, "\"trials\": \"%s\" must hold numbers of rounds", result_flag_names[bit]);
+				return scan_fail(&rd->s, at.begin, "\"trials\": \"%s\" must hold numbers of rounds",
+						 result_flag_names[bit]);
 			add_late_flag(rd, condition, arm, (size_t)number, 1u << bit);
 		}
 	}
 	return 0;
 }
 
-/* One arm under one condition. Arms come in the order of "arms" in files of this tool; by name in any order elsewhere. */
+/* One arm under one condition. Arms come in the order of "arms" in files of this tool; by name in any order elsewhere.
+ */
 static int read_condition_arm(struct reader *rd, struct piece at, json_t *object, size_t condition, size_t likely)
 {
 	json_t *metrics = json_object_get(object, "metrics"), *series;
@@ -278,7 +284,8 @@ static int read_condition(struct reader *rd, struct piece piece)
 		condition = result_add_condition(rd->r, name);
 		result_condition_end(rd->r, condition, ended, planned, taken);
 		if (json_object_get(small, "settings"))
-			err = reader_pairs(rd, piece, json_object_get(small, "settings"), "settings", set_setting, condition);
+			err = reader_pairs(rd, piece, json_object_get(small, "settings"), "settings", set_setting,
+					   condition);
 		if (!err && arms.begin)
 			err = read_condition_arms(rd, arms, condition);
 	}
@@ -317,8 +324,9 @@ int reader_set_flags(struct reader *rd)
 			rounds = r->rounds[c];
 	if (rounds && (double)r->room_condition * (double)r->room_arm * (double)rounds >
 	    (double)TABLE_BYTES_FREE + (double)rd->s.size * TABLE_BYTES_PER_BYTE)
-		return scan_fail(&rd->s, rd->s.text, "%zu arms under %zu conditions cannot have had %zu rounds in a file of %zu bytes", r->narm,
-				 r->ncondition, rounds, rd->s.size);
+		return scan_fail(&rd->s, rd->s.text,
+				 "%zu arms under %zu conditions cannot have had %zu rounds in a file of %zu bytes",
+				 r->narm, r->ncondition, rounds, rd->s.size);
 	result_reserve_rounds(r, rounds);
 	for (size_t c = 0; c < r->ncondition; c++)
 		for (size_t a = 0; a < r->narm; a++) {

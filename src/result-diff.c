@@ -81,7 +81,8 @@ static const struct result_pair *find_pair(const struct result_pair *pair, size_
 }
 
 /* Keys of both lists, those of the old side first. @prefix: what they belong to. */
-static void compare_pairs(struct result_diff *d, const char *prefix, const struct result_pair *old, size_t nold, const struct result_pair *new, size_t nnew)
+static void compare_pairs(struct result_diff *d, const char *prefix, const struct result_pair *old, size_t nold,
+			  const struct result_pair *new, size_t nnew)
 {
 	for (size_t pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < (pass ? nnew : nold); i++) {
@@ -151,7 +152,8 @@ struct pairing {
 	bool *taken;	/* of the new side */
 };
 
-static struct pairing pair_names(size_t nold, const char *(*name)(const struct result *r, size_t i), const struct result_diff *d, size_t nnew)
+static struct pairing pair_names(size_t nold, const char *(*name)(const struct result *r, size_t i),
+				 const struct result_diff *d, size_t nnew)
 {
 	struct pairing p = { util_calloc(nold, sizeof(*p.partner)), util_calloc(nnew, sizeof(*p.taken)) };
 	struct sorted_name *list = util_calloc(nnew, sizeof(*list));
@@ -211,8 +213,9 @@ static void compare_arm_texts(struct result_diff *d, const struct pairing *arms)
 		}
 		b = &new->arm[arms->partner[i]];
 		if (a->absent || b->absent)
-			exclude(d, util_strdup(a->name), util_asprintf("not measured in the %s result: %s", a->absent ? "old" : "new",
-				a->absent ? a->absent : b->absent));
+			exclude(d, util_strdup(a->name),
+				util_asprintf("not measured in the %s result: %s", a->absent ? "old" : "new",
+					      a->absent ? a->absent : b->absent));
 		for (size_t k = 0; k < ARRAY_SIZE(text); k++) {
 			char *what;
 
@@ -237,7 +240,8 @@ static void compare_settings(struct result_diff *d, const struct pairing *condit
 		char *prefix;
 
 		if (conditions->partner[i] == SIZE_MAX) {
-			exclude(d, util_asprintf("condition %s", *a->name ? a->name : "without a name"), util_strdup("only in the old result"));
+			exclude(d, util_asprintf("condition %s", *a->name ? a->name : "without a name"),
+				util_strdup("only in the old result"));
 			continue;
 		}
 		b = &new->condition[conditions->partner[i]];
@@ -249,7 +253,9 @@ static void compare_settings(struct result_diff *d, const struct pairing *condit
 	}
 	for (size_t i = 0; i < new->ncondition; i++)
 		if (!conditions->taken[i])
-			exclude(d, util_asprintf("condition %s", *new->condition[i].name ? new->condition[i].name : "without a name"),
+			exclude(d,
+				util_asprintf("condition %s",
+					      *new->condition[i].name ? new->condition[i].name : "without a name"),
 				util_strdup("only in the new result"));
 }
 
@@ -272,7 +278,9 @@ static bool is_ticks(const struct result_metric *m)
 /* Does it say how long something took, in whatever unit? Such metrics are taken for one another most easily. */
 static bool is_duration(const struct result_metric *m)
 {
-	static const char *const words[] = { "ns", "us", "ms", "s", "ticks", "tsc", "cycles", "cpu-cycles", "ref-cycles" };
+	static const char *const words[] = {
+		"ns", "us", "ms", "s", "ticks", "tsc", "cycles", "cpu-cycles", "ref-cycles"
+	};
 	const char *unit = m->unit ? m->unit : "";
 	size_t length = strcspn(unit, "/ ");
 
@@ -292,28 +300,34 @@ static const char *unit_text(const struct result_metric *m)
 static char *metrics_differ(const struct result_diff *d, const struct result_metric *a, const struct result_metric *b)
 {
 	if (!same_text(a->unit ? a->unit : "", b->unit ? b->unit : ""))
-		return util_asprintf("its unit is %s in the old result and %s in the new one", unit_text(a), unit_text(b));
+		return util_asprintf("its unit is %s in the old result and %s in the new one", unit_text(a),
+				     unit_text(b));
 	if (a->estimated != b->estimated)
-		return util_asprintf("%s in the old result and %s in the new one", a->estimated ? "estimated (~)" : "counted",
+		return util_asprintf("%s in the old result and %s in the new one",
+				     a->estimated ? "estimated (~)" : "counted",
 				     b->estimated ? "estimated (~)" : "counted");
 	if (a->better != b->better)
-		return util_asprintf("%s is better in the old result and %s in the new one", better_name(a->better), better_name(b->better));
+		return util_asprintf("%s is better in the old result and %s in the new one", better_name(a->better),
+				     better_name(b->better));
 	if (is_ticks(a)) {
 		static const char *const keys[] = { "arch", "ticks", "ticks_mhz" };
 
 		for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
-			const char *x = result_env(d->side[DIFF_OLD], keys[i]), *y = result_env(d->side[DIFF_NEW], keys[i]);
+			const char *x = result_env(d->side[DIFF_OLD], keys[i]),
+				   *y = result_env(d->side[DIFF_NEW], keys[i]);
 
 			if (x && y && !same_value(keys[i], x, y))
-				return util_asprintf("a tick is not the same on both sides: %s is %s in the old result and %s in the new one", keys[i], x, y);
+				return util_asprintf(
+					"a tick is not the same on both sides: %s is %s in the old result and %s in the new one",
+					keys[i], x, y);
 		}
 	}
 	return NULL;
 }
 
 /*
- * Name what is on one side only, and say when the other side has something of nearly the same name that must not stand in for it: cycles:u for
- * cycles, ticks for cycles.
+ * Name what is on one side only, and say when the other side has something of nearly the same name that must not stand
+ * in for it: cycles:u for cycles, ticks for cycles.
  */
 static void name_lonely_metric(struct result_diff *d, enum diff_side side, size_t metric)
 {
@@ -329,10 +343,13 @@ static void name_lonely_metric(struct result_diff *d, enum diff_side side, size_
 			continue;
 		/* each such pair once, from the old side */
 		if (side == DIFF_OLD)
-			refuse(d, util_asprintf("%s%s against %s%s", m->name, m->estimated ? "~" : "", o->name, o->estimated ? "~" : ""),
+			refuse(d,
+			       util_asprintf("%s%s against %s%s", m->name, m->estimated ? "~" : "", o->name,
+					     o->estimated ? "~" : ""),
 			       same_base(m->name, o->name) ?
-			       util_strdup("they do not count the same thing: what follows the colon selects where an event is counted") :
-			       util_asprintf("%s are not %s", m->name, o->name));
+				       util_strdup(
+					       "they do not count the same thing: what follows the colon selects where an event is counted") :
+				       util_asprintf("%s are not %s", m->name, o->name));
 		return;
 	}
 	exclude(d, util_strdup(m->name), util_asprintf("only in the %s result", where));
@@ -348,15 +365,22 @@ static void add_row(struct result_diff *d, const struct diff_row *row)
 static void exclude_missing(struct result_diff *d, const struct diff_row *row, int err)
 {
 	const struct result *old = d->side[DIFF_OLD], *new = d->side[DIFF_NEW];
-	const struct result_series *a = result_series(old, row->condition[DIFF_OLD], row->arm[DIFF_OLD], row->metric[DIFF_OLD]);
-	const struct result_series *b = result_series(new, row->condition[DIFF_NEW], row->arm[DIFF_NEW], row->metric[DIFF_NEW]);
+	const struct result_series *a =
+		result_series(old, row->condition[DIFF_OLD], row->arm[DIFF_OLD], row->metric[DIFF_OLD]);
+	const struct result_series *b =
+		result_series(new, row->condition[DIFF_NEW], row->arm[DIFF_NEW], row->metric[DIFF_NEW]);
 	bool in_old = !a->summary.n && (!a->n || a->why), in_new = !b->summary.n && (!b->n || b->why);
 	const char *metric = old->metric[row->metric[DIFF_OLD]].name;
 	const char *reason = in_old && a->why ? a->why : in_new && b->why ? b->why : "";
 	const char *condition = old->condition[row->condition[DIFF_OLD]].name;
-	char *arm = util_asprintf("%s%s%s%s", old->arm[row->arm[DIFF_OLD]].name, *condition ? " (" : "", condition, *condition ? ")" : "");
-	char *why = err == -ENODATA ? util_asprintf("no values in %s%s%s", in_old && in_new ? "either result" : in_old ? "the old result" : "the new result",
-						    *reason ? ": " : "", reason) : util_strdup("no comparison is possible");
+	char *arm = util_asprintf("%s%s%s%s", old->arm[row->arm[DIFF_OLD]].name, *condition ? " (" : "", condition,
+				  *condition ? ")" : "");
+	char *why = err == -ENODATA ? util_asprintf("no values in %s%s%s",
+						    in_old && in_new ? "either result" :
+						    in_old	     ? "the old result" :
+								       "the new result",
+						    *reason ? ": " : "", reason) :
+				      util_strdup("no comparison is possible");
 
 	for (size_t i = 0; i < d->nexcluded; i++) {
 		struct diff_refusal *x = &d->excluded[i];
@@ -378,7 +402,8 @@ static void exclude_missing(struct result_diff *d, const struct diff_row *row, i
 	free(arm);
 }
 
-static void compare_rows(struct result_diff *d, const struct pairing *conditions, const struct pairing *arms, size_t mold, size_t mnew)
+static void compare_rows(struct result_diff *d, const struct pairing *conditions, const struct pairing *arms,
+			 size_t mold, size_t mnew)
 {
 	const struct result *old = d->side[DIFF_OLD], *new = d->side[DIFF_NEW];
 	struct verdict_rule rule = d->rule;
@@ -386,7 +411,9 @@ static void compare_rows(struct result_diff *d, const struct pairing *conditions
 	rule.better = old->metric[mold].better;
 	for (size_t c = 0; c < old->ncondition; c++)
 		for (size_t a = 0; a < old->narm && conditions->partner[c] != SIZE_MAX; a++) {
-			struct diff_row row = { .condition = { c, conditions->partner[c] }, .arm = { a, arms->partner[a] }, .metric = { mold, mnew } };
+			struct diff_row row = { .condition = { c, conditions->partner[c] },
+						.arm = { a, arms->partner[a] },
+						.metric = { mold, mnew } };
 			int err;
 
 			if (arms->partner[a] == SIZE_MAX || old->arm[a].absent || new->arm[row.arm[1]].absent)
@@ -414,12 +441,14 @@ static int check_metric(const struct result_diff *d, const char *metric, struct 
 	for (int s = 0; s < 2; s++)
 		for (size_t m = 0; m < d->side[s]->nmetric; m++)
 			names[n++] = d->side[s]->metric[m].name;
-	reason_set(why, EINVAL, "--metric %s: neither result has it%s", metric, util_did_you_mean(metric, names, hint, sizeof(hint)));
+	reason_set(why, EINVAL, "--metric %s: neither result has it%s", metric,
+		   util_did_you_mean(metric, names, hint, sizeof(hint)));
 	free(names);
 	return -EINVAL;
 }
 
-int result_diff(const struct result *old, const struct result *new, const struct diff_options *o, struct result_diff **out, struct reason *why)
+int result_diff(const struct result *old, const struct result *new, const struct diff_options *o,
+		struct result_diff **out, struct reason *why)
 {
 	struct result_diff *d = util_calloc(1, sizeof(*d));
 	struct pairing arms, conditions;
@@ -444,8 +473,12 @@ int result_diff(const struct result *old, const struct result *new, const struct
 	compare_arm_texts(d, &arms);
 	for (int s = 0; s < 2; s++)
 		if (d->side[s]->partial && !o->partial)
-			exclude(d, util_asprintf("all of %s", d->side[s]->file ? d->side[s]->file : s ? "the new result" : "the old result"),
-				util_strdup("it is partial: its run ended before its plan was done (--partial uses it nevertheless)"));
+			exclude(d,
+				util_asprintf("all of %s", d->side[s]->file ? d->side[s]->file :
+							   s		    ? "the new result" :
+									      "the old result"),
+				util_strdup(
+					"it is partial: its run ended before its plan was done (--partial uses it nevertheless)"));
 	for (size_t m = 0; m < old->nmetric; m++) {
 		size_t other = result_find_metric(new, old->metric[m].name);
 		char *reason;
@@ -463,7 +496,8 @@ int result_diff(const struct result *old, const struct result *new, const struct
 			compare_rows(d, &conditions, &arms, m, other);
 	}
 	for (size_t m = 0; m < new->nmetric; m++)
-		if (result_find_metric(old, new->metric[m].name) == SIZE_MAX && (!o->metric || !strcmp(o->metric, new->metric[m].name)))
+		if (result_find_metric(old, new->metric[m].name) == SIZE_MAX &&
+		    (!o->metric || !strcmp(o->metric, new->metric[m].name)))
 			name_lonely_metric(d, DIFF_NEW, m);
 	free_pairing(&arms);
 	free_pairing(&conditions);

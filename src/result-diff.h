@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Two stored results held against one another: what differs in their conditions, what must not be compared, and the verdicts on the rest.
+ * Two stored results held against one another: what differs in their conditions, what must not be compared, and the
+ * verdicts on the rest.
  */
 #ifndef PERF_RELAX_RESULT_DIFF_H
 #define PERF_RELAX_RESULT_DIFF_H
@@ -45,7 +46,8 @@ struct diff_options {
 };
 
 /* Never fails but for a metric that neither side has: -EINVAL and @why. Free with result_diff_free(). */
-int result_diff(const struct result *old, const struct result *new, const struct diff_options *o, struct result_diff **out, struct reason *why);
+int result_diff(const struct result *old, const struct result *new, const struct diff_options *o,
+		struct result_diff **out, struct reason *why);
 void result_diff_free(struct result_diff *d);
 
 #endif

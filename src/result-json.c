@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Writing the result file, perf-relax-result(5). It is printed piece by piece, so that a large result is not held twice; jansson sets the strings.
- * Reading is in result-read.c.
+ * Writing the result file, perf-relax-result(5). It is printed piece by piece, so that a large result is not held
+ * twice; jansson sets the strings. Reading is in result-read.c.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,8 +16,8 @@
 
 const char *const result_flag_names[RESULT_FLAG_NAMES] = { "migrated", "descheduled", "stolen", "scaled", "failed" };
 const char *const result_compare_flag_names[RESULT_COMPARE_FLAG_NAMES] = {
-	"difference", "too-few", "no-spread", "zero-variance", "autocorrelated", "below-null", "not-interleaved", "bimodal", "early",
-	"coarse",
+	"difference", "too-few",	 "no-spread", "zero-variance", "autocorrelated",
+	"below-null", "not-interleaved", "bimodal",   "early",	       "coarse",
 };
 const char *const result_method_names[RESULT_METHOD_NAMES] = { "paired", "unpaired", "summary" };
 
@@ -145,8 +145,8 @@ static void put_comparison(FILE *f, const struct result *r, const struct result_
 	fputs("{\"reference\": ", f);
 	result_json_string(f, r->arm[rc->reference].name);
 	fprintf(f, ", \"null_control\": %s", rc->null_control ? "true" : "false");
-	fprintf(f, ", \"verdict\": \"%s\", \"method\": \"%s\", \"scale\": \"%s\"", verdict_name(c->verdict), result_method_names[c->method],
-		c->flags & COMPARE_DIFFERENCE ? "difference" : "log ratio");
+	fprintf(f, ", \"verdict\": \"%s\", \"method\": \"%s\", \"scale\": \"%s\"", verdict_name(c->verdict),
+		result_method_names[c->method], c->flags & COMPARE_DIFFERENCE ? "difference" : "log ratio");
 	put_names(f, c->flags, result_compare_flag_names, RESULT_COMPARE_FLAG_NAMES);
 	put_number(f, "estimate", c->interval.estimate, "no estimate");
 	put_number(f, "low", c->interval.low, no_bound);
@@ -179,7 +179,11 @@ static void put_series(FILE *f, const struct result *r, size_t condition, size_t
 	}
 	fputc(']', f);
 	if (missing || (!s->n && !s->summary.n) || s->why)
-		put_string(f, "why", s->why ? s->why : r->arm[arm].absent ? r->arm[arm].absent : missing ? "the trial failed" : "no trial of it was run");
+		put_string(f, "why",
+			   s->why	      ? s->why :
+			   r->arm[arm].absent ? r->arm[arm].absent :
+			   missing	      ? "the trial failed" :
+						"no trial of it was run");
 	if (s->running_share < 1)
 		put_number(f, "running_share", s->running_share, "not counted");
 	x = s->n ? util_calloc(s->n, sizeof(*x)) : NULL;
@@ -191,7 +195,8 @@ static void put_series(FILE *f, const struct result *r, size_t condition, size_t
 		fprintf(f, ", \"summary\": {\"n\": %zu", n);
 		put_number(f, "median", stats_median(x, n), "beyond the range of a double");
 		put_number(f, "mean", mean, "beyond the range of a double");
-		put_number(f, "sd", n > 1 ? sd : NAN, n > 1 ? "beyond the range of a double" : "one value has no spread");
+		put_number(f, "sd", n > 1 ? sd : NAN,
+			   n > 1 ? "beyond the range of a double" : "one value has no spread");
 		put_number(f, "min", stats_quantile(x, n, 0), "beyond the range of a double");
 		put_number(f, "max", stats_quantile(x, n, 1), "beyond the range of a double");
 		fputc('}', f);
@@ -257,7 +262,8 @@ static void put_condition(FILE *f, const struct result *r, size_t condition, str
 	result_json_string(f, c->name);
 	fputs(", \"settings\": ", f);
 	put_pairs(f, c->pair, c->npair, "    ");
-	fprintf(f, ",\n     \"rounds\": %zu, \"looks_planned\": %zu, \"looks_taken\": %zu", r->rounds[condition], c->looks_planned, c->looks_taken);
+	fprintf(f, ",\n     \"rounds\": %zu, \"looks_planned\": %zu, \"looks_taken\": %zu", r->rounds[condition],
+		c->looks_planned, c->looks_taken);
 	put_string(f, "ended", c->ended);
 	fputs(",\n     \"arms\": [", f);
 	for (size_t a = 0; a < r->narm; a++) {
@@ -273,7 +279,9 @@ static void put_condition(FILE *f, const struct result *r, size_t condition, str
 			for (size_t i = chains->first[a]; i != SIZE_MAX; i = chains->next[i]) {
 				if (r->comparison[i].metric != m)
 					continue;
-				fputs(r->comparison[i].reference == r->reference ? ",\n         \"comparison\": " : ",\n         \"twin_comparison\": ", f);
+				fputs(r->comparison[i].reference == r->reference ? ",\n         \"comparison\": " :
+										   ",\n         \"twin_comparison\": ",
+				      f);
 				put_comparison(f, r, &r->comparison[i]);
 			}
 			fputc('}', f);
@@ -298,6 +306,8 @@ static void put_arms(FILE *f, const struct result *r)
 		put_string(f, "absent", arm->absent);
 		if (arm->twin_of >= 0 && (size_t)arm->twin_of < r->narm)
 			put_string(f, "twin_of", r->arm[arm->twin_of].name);
+		if (arm->control)
+			fputs(", \"control\": true", f);
 		fputc('}', f);
 	}
 	fputs(r->narm ? "\n  ]" : "]", f);
@@ -319,7 +329,8 @@ void result_json_write(FILE *f, const struct result *r)
 	fprintf(f, r->seed >> 53 ? ",\n  \"seed\": \"%" PRIu64 "\"" : ",\n  \"seed\": %" PRIu64, r->seed);
 	put_string(f, "start_time", r->start_time);
 	put_number(f, "elapsed_s", r->elapsed_s, "not known");
-	fprintf(f, ", \"partial\": %s, \"interleaved\": %s", r->partial ? "true" : "false", r->interleaved ? "true" : "false");
+	fprintf(f, ", \"partial\": %s, \"interleaved\": %s", r->partial ? "true" : "false",
+		r->interleaved ? "true" : "false");
 	fputs(",\n  \"rule\": {\"scale\": \"relative\"", f);
 	put_number(f, "margin", r->rule.margin, "none");
 	put_number(f, "margin_abs", r->rule.margin_abs, "none");
@@ -334,8 +345,9 @@ void result_json_write(FILE *f, const struct result *r)
 		fprintf(f, "%s\n    {\"name\": ", m ? "," : "");
 		result_json_string(f, r->metric[m].name);
 		put_string(f, "unit", r->metric[m].unit ? r->metric[m].unit : "");
-		fprintf(f, ", \"better\": \"%s\", \"estimated\": %s, \"headline\": %s%s}", better_name(r->metric[m].better),
-			r->metric[m].estimated ? "true" : "false", r->metric[m].headline ? "true" : "false", r->metric[m].detail ? ", \"detail\": true" : "");
+		fprintf(f, ", \"better\": \"%s\", \"estimated\": %s, \"headline\": %s%s}",
+			better_name(r->metric[m].better), r->metric[m].estimated ? "true" : "false",
+			r->metric[m].headline ? "true" : "false", r->metric[m].detail ? ", \"detail\": true" : "");
 	}
 	fputs(r->nmetric ? "\n  ]" : "]", f);
 	put_arms(f, r);

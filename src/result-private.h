@@ -24,7 +24,8 @@ struct result_place {
 	size_t condition, arm, metric;
 };
 /* As independent samples, by values or by summaries; sets COMPARE_NOT_INTERLEAVED. -ENODATA when a side has neither. */
-int result_compare_places(const struct result_place *arm, const struct result_place *reference, const struct verdict_rule *rule, struct comparison *out);
+int result_compare_places(const struct result_place *arm, const struct result_place *reference,
+			  const struct verdict_rule *rule, struct comparison *out);
 
 /* For readers. Room for the flags of @rounds rounds at once; every round not put counts as failed. */
 void result_reserve_rounds(struct result *r, size_t rounds);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading the result file, perf-relax-result(5): strict about what it knows, silent about members that it does not know.
+ * Reading the result file, perf-relax-result(5): strict about what it knows, silent about members that it does not
+ * know.
  */
 #include <errno.h>
 #include <math.h>
@@ -12,11 +13,30 @@
 
 
 /* The members of the top level. */
-enum member { M_FORMAT, M_VERSION, M_TOOL_VERSION, M_COMMAND, M_COMMAND_LINE, M_SEED, M_START_TIME, M_ELAPSED_S, M_PARTIAL, M_INTERLEAVED, M_RULE,
-	M_REFERENCE, M_ENV, M_METRICS, M_ARMS, M_CONDITIONS, M_WARNINGS, MEMBERS };
+enum member {
+	M_FORMAT,
+	M_VERSION,
+	M_TOOL_VERSION,
+	M_COMMAND,
+	M_COMMAND_LINE,
+	M_SEED,
+	M_START_TIME,
+	M_ELAPSED_S,
+	M_PARTIAL,
+	M_INTERLEAVED,
+	M_RULE,
+	M_REFERENCE,
+	M_ENV,
+	M_METRICS,
+	M_ARMS,
+	M_CONDITIONS,
+	M_WARNINGS,
+	MEMBERS
+};
 static const char *const member_names[MEMBERS] = {
-	"format", "version", "tool_version", "command", "command_line", "seed", "start_time", "elapsed_s", "partial", "interleaved", "rule",
-	"reference", "env", "metrics", "arms", "conditions", "warnings",
+	"format",     "version",   "tool_version", "command",	  "command_line", "seed",
+	"start_time", "elapsed_s", "partial",	   "interleaved", "rule",	  "reference",
+	"env",	      "metrics",   "arms",	   "conditions",  "warnings",
 };
 
 static int better_of(struct reader *rd, struct piece at, const char *text, enum better *out)
@@ -57,6 +77,7 @@ static int read_arm(struct reader *rd, struct piece at, json_t *object)
 {
 	const char *name = NULL, *kind = NULL, *bytes = NULL, *text = NULL, *setup = NULL, *absent = NULL;
 	int err = scan_string(&rd->s, at, object, "name", true, &name);
+	bool control = false;
 	size_t arm;
 
 	err = err ? err : scan_string(&rd->s, at, object, "kind", false, &kind);
@@ -64,10 +85,12 @@ static int read_arm(struct reader *rd, struct piece at, json_t *object)
 	err = err ? err : scan_string(&rd->s, at, object, "text", false, &text);
 	err = err ? err : scan_string(&rd->s, at, object, "setup", false, &setup);
 	err = err ? err : scan_string(&rd->s, at, object, "absent", false, &absent);
+	err = err ? err : scan_bool(&rd->s, at, object, "control", &control);
 	if (err)
 		return err;
 	arm = result_add_arm(rd->r, name, kind, bytes, text);
 	rd->r->arm[arm].setup = setup ? util_strdup(setup) : NULL;
+	rd->r->arm[arm].control = control;
 	result_arm_absent(rd->r, arm, absent);
 	return 0;
 }
@@ -123,7 +146,8 @@ static int read_twin(struct reader *rd, struct piece at, json_t *object, size_t 
 }
 
 /* Call @each for every element of the array @piece. */
-static int for_each(struct reader *rd, struct piece piece, const char *name, int (*each)(struct reader *, struct piece, json_t *, size_t))
+static int for_each(struct reader *rd, struct piece piece, const char *name,
+		    int (*each)(struct reader *, struct piece, json_t *, size_t))
 {
 	const char *p = piece.begin + 1;
 	struct piece element;
@@ -187,9 +211,13 @@ static int each_warning(struct reader *rd, struct piece at, json_t *object, size
 	return err;	/* a warning that this version does not know is none of its business */
 }
 
-/* env and settings: {"key": "text"} or {"key": {"value": null, "why": "text"}}; a bare null and plain numbers are accepted from other writers. */
+/*
+ * env and settings: {"key": "text"} or {"key": {"value": null, "why": "text"}}; a bare null and plain numbers are
+ * accepted from other writers.
+ */
 int reader_pairs(struct reader *rd, struct piece at, json_t *object, const char *name,
-		 void (*set)(struct reader *rd, size_t condition, const char *key, const char *value, const char *why), size_t condition)
+		 void (*set)(struct reader *rd, size_t condition, const char *key, const char *value, const char *why),
+		 size_t condition)
 {
 	const char *key;
 	json_t *value;
@@ -258,8 +286,9 @@ static int cut_members(struct reader *rd, struct piece *member)
 /* The small members, as one object. */
 static json_t *parse_small(struct reader *rd, const struct piece *member)
 {
-	static const enum member small[] = { M_FORMAT, M_VERSION, M_TOOL_VERSION, M_COMMAND, M_COMMAND_LINE, M_START_TIME, M_ELAPSED_S, M_PARTIAL,
-		M_INTERLEAVED, M_RULE, M_REFERENCE, M_ENV };
+	static const enum member small[] = { M_FORMAT,	     M_VERSION,	   M_TOOL_VERSION, M_COMMAND,
+					     M_COMMAND_LINE, M_START_TIME, M_ELAPSED_S,	   M_PARTIAL,
+					     M_INTERLEAVED,  M_RULE,	   M_REFERENCE,	   M_ENV };
 	json_t *object = json_object();
 
 	for (size_t i = 0; i < ARRAY_SIZE(small); i++) {
@@ -296,9 +325,10 @@ static int check_format(struct reader *rd, const struct piece *member, json_t *s
 	if (err)
 		return err;
 	if (version > RESULT_VERSION)
-		return reason_set(rd->s.why, EPROTONOSUPPORT,
-				  "%s is version %.15g of the result format; this perf-relax reads version %d at most: use a newer perf-relax",
-				  rd->s.path, version, RESULT_VERSION);
+		return reason_set(
+			rd->s.why, EPROTONOSUPPORT,
+			"%s is version %.15g of the result format; this perf-relax reads version %d at most: use a newer perf-relax",
+			rd->s.path, version, RESULT_VERSION);
 	return 0;
 }
 
@@ -347,8 +377,10 @@ static int read_small(struct reader *rd, const struct piece *member, json_t *sma
 		err = scan_fail(&rd->s, member[M_RULE].begin, "\"rule\" must be an object");
 	if (!err && rule) {
 		err = scan_number(&rd->s, member[M_RULE], rule, "margin", 0, 1e6, &r->rule.margin);
-		err = err ? err : scan_number(&rd->s, member[M_RULE], rule, "margin_abs", 0, HUGE_VAL, &r->rule.margin_abs);
-		err = err ? err : scan_number(&rd->s, member[M_RULE], rule, "confidence", 0.5, 0.999999, &r->rule.level);
+		err = err ? err :
+			    scan_number(&rd->s, member[M_RULE], rule, "margin_abs", 0, HUGE_VAL, &r->rule.margin_abs);
+		err = err ? err :
+			    scan_number(&rd->s, member[M_RULE], rule, "confidence", 0.5, 0.999999, &r->rule.level);
 	}
 	if (!err && json_object_get(small, "env"))
 		err = reader_pairs(rd, member[M_ENV], json_object_get(small, "env"), "env", set_env, 0);
@@ -372,7 +404,8 @@ static int reserve_tables(struct reader *rd, const struct piece *member)
 		return err;
 	if ((double)arms * (double)conditions * (double)metrics * (double)sizeof(struct result_series) >
 	    (double)TABLE_BYTES_FREE + (double)rd->s.size * TABLE_BYTES_PER_BYTE)
-		return scan_fail(&rd->s, member[M_CONDITIONS].begin, "%zu conditions of %zu arms and %zu metrics cannot be in a file of %zu bytes",
+		return scan_fail(&rd->s, member[M_CONDITIONS].begin,
+				 "%zu conditions of %zu arms and %zu metrics cannot be in a file of %zu bytes",
 				 conditions, arms, metrics, rd->s.size);
 	if (arms && conditions && metrics)
 		result_reserve(rd->r, conditions, arms, metrics);
@@ -393,7 +426,8 @@ static int read_reference(struct reader *rd, const struct piece *member, json_t 
 		return err;
 	rd->r->reference = reader_find_arm(rd, name, 0);
 	if (rd->r->reference == SIZE_MAX)
-		return scan_fail(&rd->s, member[M_REFERENCE].begin, "\"reference\" names \"%s\", which is no arm of this file", name);
+		return scan_fail(&rd->s, member[M_REFERENCE].begin,
+				 "\"reference\" names \"%s\", which is no arm of this file", name);
 	return 0;
 }
 

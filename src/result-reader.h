@@ -32,7 +32,8 @@ struct reader {
 /* The first arm of that name: @likely when it has it, else by search; SIZE_MAX: none. */
 size_t reader_find_arm(const struct reader *rd, const char *name, size_t likely);
 int reader_pairs(struct reader *rd, struct piece at, json_t *object, const char *name,
-		 void (*set)(struct reader *rd, size_t condition, const char *key, const char *value, const char *why), size_t condition);
+		 void (*set)(struct reader *rd, size_t condition, const char *key, const char *value, const char *why),
+		 size_t condition);
 int reader_conditions(struct reader *rd, struct piece piece);
 int reader_set_flags(struct reader *rd);
 

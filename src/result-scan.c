@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Cutting a JSON document into pieces that jansson parses one by one, and taking typed members out of them, with the place in every error.
+ * Cutting a JSON document into pieces that jansson parses one by one, and taking typed members out of them, with the
+ * place in every error.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,8 @@ int scan_fail(struct scan *s, const char *at, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
-	return reason_set(s->why, EINVAL, "%s, line %zu, column %zu: %s", s->path, line, (size_t)(at - start) + 1, what);
+	return reason_set(s->why, EINVAL, "%s, line %zu, column %zu: %s", s->path, line, (size_t)(at - start) + 1,
+			  what);
 }
 
 const char *scan_end(const struct scan *s)
@@ -53,7 +55,8 @@ int scan_fail_short(struct scan *s)
 }
 
 /*
- * Find the end of the value at @p: brackets and quotes only; whether the inside is JSON is jansson's business. Returns 0 and *end.
+ * Find the end of the value at @p: brackets and quotes only; whether the inside is JSON is jansson's business. Returns
+ * 0 and *end.
  */
 int scan_value(struct scan *s, const char *p, const char **end)
 {
@@ -99,7 +102,9 @@ json_t *scan_parse(struct scan *s, struct piece piece)
 	json_t *value = json_loadb(piece.begin, (size_t)(piece.end - piece.begin), PARSE_FLAGS, &error);
 
 	if (!value) {
-		size_t at = error.position > 0 && error.position <= piece.end - piece.begin ? (size_t)error.position - 1 : 0;
+		size_t at = error.position > 0 && error.position <= piece.end - piece.begin ?
+				    (size_t)error.position - 1 :
+				    0;
 
 		scan_fail(s, piece.begin + at, "%s", error.text);
 	}
@@ -107,8 +112,8 @@ json_t *scan_parse(struct scan *s, struct piece piece)
 }
 
 /*
- * Step through the object or array at @p (just past its opening bracket at first, then what the last call left): the next member in @key (objects)
- * and @value. Returns 1, 0 at the closing bracket (*p is then past it), or -EINVAL.
+ * Step through the object or array at @p (just past its opening bracket at first, then what the last call left): the
+ * next member in @key (objects) and @value. Returns 1, 0 at the closing bracket (*p is then past it), or -EINVAL.
  */
 int scan_next(struct scan *s, const char **p, char close, bool first, struct piece *key, struct piece *value)
 {
@@ -191,7 +196,8 @@ int scan_number(struct scan *s, struct piece at, json_t *object, const char *nam
 	if (!json_is_number(value))
 		return scan_fail(s, at.begin, "\"%s\" must be a number", name);
 	if (!(json_number_value(value) >= min && json_number_value(value) <= max))
-		return scan_fail(s, at.begin, "\"%s\" is %g, outside %g to %g", name, json_number_value(value), min, max);
+		return scan_fail(s, at.begin, "\"%s\" is %g, outside %g to %g", name, json_number_value(value), min,
+				 max);
 	*out = json_number_value(value);
 	return 0;
 }
@@ -241,6 +247,7 @@ int scan_load(struct scan *s)
 	if (fd >= 0 && !input)
 		close(fd);
 	if (!err && s->size >= FILE_MAX)
-		return reason_set(s->why, EFBIG, "%s is larger than %zu MiB, which no result is", s->path, FILE_MAX >> 20);
+		return reason_set(s->why, EFBIG, "%s is larger than %zu MiB, which no result is", s->path,
+				  FILE_MAX >> 20);
 	return err ? reason_set(s->why, err, "cannot read %s: %s", s->path, strerror(err)) : 0;
 }

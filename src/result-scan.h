@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A JSON document cut into pieces: memory stays near the size of the text, where a tree of a long document takes many times that. Private to
- * result-read.c. Every int function returns 0 or -EINVAL with line and column (from 1) in the reason, unless it says otherwise.
+ * A JSON document cut into pieces: memory stays near the size of the text, where a tree of a long document takes many
+ * times that. Private to result-read.c. Every int function returns 0 or -EINVAL with line and column (from 1) in the
+ * reason, unless it says otherwise.
  */
 #ifndef PERF_RELAX_RESULT_SCAN_H
 #define PERF_RELAX_RESULT_SCAN_H
@@ -32,8 +33,9 @@ const char *scan_blank(const struct scan *s, const char *p);	/* past white space
 /* The end of the value at @p: brackets and quotes only; whether the inside is JSON is jansson's business. */
 int scan_value(struct scan *s, const char *p, const char **end);
 /*
- * Step through an object or array (@close is its closing bracket): @p is just past the opening bracket at first, then what the last call left. The
- * next member's name is in @key (objects only) and its value in @value. Returns 1, 0 at the end (*p is then past it), or -EINVAL.
+ * Step through an object or array (@close is its closing bracket): @p is just past the opening bracket at first, then
+ * what the last call left. The next member's name is in @key (objects only) and its value in @value. Returns 1, 0 at
+ * the end (*p is then past it), or -EINVAL.
  */
 int scan_next(struct scan *s, const char **p, char close, bool first, struct piece *key, struct piece *value);
 json_t *scan_parse(struct scan *s, struct piece piece);	/* NULL: @why is set. Whole numbers become reals. */

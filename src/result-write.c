@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Getting a result onto the disk whole or not at all: an unnamed file where the file system has them (nothing is left even after kill -9), a
- * temporary name elsewhere, then fsync and rename.
+ * Getting a result onto the disk whole or not at all: an unnamed file where the file system has them (nothing is left
+ * even after kill -9), a temporary name elsewhere, then fsync and rename.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +36,8 @@ static const char *advice(int err)
 
 static int fail(struct reason *why, int err, const char *path, const char *what)
 {
-	return reason_set(why, err, "cannot write %s: %s%s%s%s", path, what, *what ? ": " : "", strerror(err), advice(err));
+	return reason_set(why, err, "cannot write %s: %s%s%s%s", path, what, *what ? ": " : "", strerror(err),
+			  advice(err));
 }
 
 /* Print to @fd and see it through to the disk. Closes @fd in any case. 0 or -errno. */
@@ -63,8 +64,8 @@ static int print_and_close(int fd, const struct result *r, bool sync)
 }
 
 /*
- * Where @path really leads: a symbolic link is followed even when its target is not there yet, so that the link stays a link. Malloc'ed; NULL and
- * errno.
+ * Where @path really leads: a symbolic link is followed even when its target is not there yet, so that the link stays a
+ * link. Malloc'ed; NULL and errno.
  */
 static char *follow_links(const char *path)
 {
@@ -132,7 +133,8 @@ static int name_file(int fd, const char *path, char *temporary)
 
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	for (int i = 0; i < 100; i++) {
-		snprintf(temporary + strlen(temporary) - 6, 7, "%06u", ((unsigned int)getpid() * 131u + (unsigned int)i) % 1000000u);
+		snprintf(temporary + strlen(temporary) - 6, 7, "%06u",
+			 ((unsigned int)getpid() * 131u + (unsigned int)i) % 1000000u);
 		if (!linkat(AT_FDCWD, self, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW))
 			break;
 		if (errno != EEXIST || i == 99)
@@ -188,7 +190,8 @@ static int write_regular(const struct result *r, const char *path, const struct 
 	sigset_t block, old_mask;
 	int fd, err = -1;
 
-	/* a signal now would leave the temporary file behind: it waits (a regular file keeps nobody waiting for long) */
+	/* a signal now would leave the temporary file behind: it waits (a regular file keeps nobody waiting for long)
+	 */
 	sigemptyset(&block);
 	sigaddset(&block, SIGINT);
 	sigaddset(&block, SIGTERM);
@@ -198,7 +201,10 @@ static int write_regular(const struct result *r, const char *path, const struct 
 	fd = access("/proc/self/fd", X_OK) ? -1 : open(directory, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		err = write_unnamed(fd, r, path, old, temporary);
-	/* no such thing here, or no linking out of /proc (some containers): the named way; it says itself what else is wrong */
+	/*
+	 * no such thing here, or no linking out of /proc (some containers): the named way; it says itself what else is
+	 * wrong
+	 */
 	if (fd < 0 || err == -ENOENT || err == -EXDEV || err == -EPERM || err == -EACCES || err == -EOPNOTSUPP) {
 		free(temporary);
 		temporary = util_asprintf("%s/.%.200s.XXXXXX", directory, name);
@@ -221,7 +227,8 @@ static int write_through(const struct result *r, const char *path, struct reason
 	int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY), err;
 
 	if (fd < 0)
-		return errno == ENXIO ? reason_set(why, ENXIO, "cannot write %s: no process reads from it", path) : fail(why, errno, path, "");
+		return errno == ENXIO ? reason_set(why, ENXIO, "cannot write %s: no process reads from it", path) :
+					fail(why, errno, path, "");
 	err = fcntl(fd, F_GETFL);
 	if (err < 0 || fcntl(fd, F_SETFL, err & ~O_NONBLOCK) < 0) {
 		err = errno;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The result model: building it and asking it. Comparisons are in result-compare.c, the file in result-json.c and result-read.c.
+ * The result model: building it and asking it. Comparisons are in result-compare.c, the file in result-json.c and
+ * result-read.c.
  */
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -191,7 +192,8 @@ static void reshape(struct result *r, size_t conditions, size_t arms, size_t met
 			for (size_t m = 0; m < old.nmetric; m++)
 				*result_series(r, c, a, m) = *result_series(&old, c, a, m);
 			if (old.flags_room)
-				memcpy(&r->trial_flags[flags_index(r, c, a, 0)], &old.trial_flags[flags_index(&old, c, a, 0)], old.flags_room);
+				memcpy(&r->trial_flags[flags_index(r, c, a, 0)],
+				       &old.trial_flags[flags_index(&old, c, a, 0)], old.flags_room);
 		}
 	free(old.series);
 	free(old.trial_flags);
@@ -208,7 +210,8 @@ void result_reserve(struct result *r, size_t conditions, size_t arms, size_t met
 {
 	if (conditions <= r->room_condition && arms <= r->room_arm && metrics <= r->room_metric)
 		return;
-	reshape(r, grown(r->room_condition, conditions, 1), grown(r->room_arm, arms, 1), grown(r->room_metric, metrics, 1), r->flags_room);
+	reshape(r, grown(r->room_condition, conditions, 1), grown(r->room_arm, arms, 1),
+		grown(r->room_metric, metrics, 1), r->flags_room);
 }
 
 void result_reserve_rounds(struct result *r, size_t rounds)
@@ -230,7 +233,11 @@ size_t result_add_arm(struct result *r, const char *name, const char *kind, cons
 	result_reserve(r, r->room_condition ? r->room_condition : 1, r->narm + 1, r->room_metric ? r->room_metric : 1);
 	r->arm = append_room(r->arm, r->narm, sizeof(*r->arm));
 	r->arm[r->narm] = (struct result_arm){
-		.name = copy_string(name), .kind = copy_string(kind), .bytes = copy_string(bytes), .text = copy_string(text), .twin_of = -1,
+		.name = copy_string(name),
+		.kind = copy_string(kind),
+		.bytes = copy_string(bytes),
+		.text = copy_string(text),
+		.twin_of = -1,
 	};
 	return r->narm++;
 }
@@ -241,12 +248,17 @@ void result_arm_absent(struct result *r, size_t arm, const char *why)
 	r->arm[arm].absent = copy_string(why);
 }
 
-size_t result_add_metric(struct result *r, const char *name, const char *unit, enum better better, bool estimated, bool headline)
+size_t result_add_metric(struct result *r, const char *name, const char *unit, enum better better, bool estimated,
+			 bool headline)
 {
 	result_reserve(r, r->room_condition ? r->room_condition : 1, r->room_arm ? r->room_arm : 1, r->nmetric + 1);
 	r->metric = append_room(r->metric, r->nmetric, sizeof(*r->metric));
 	r->metric[r->nmetric] = (struct result_metric){
-		.name = copy_string(name), .unit = copy_string(unit), .better = better, .estimated = estimated, .headline = headline,
+		.name = copy_string(name),
+		.unit = copy_string(unit),
+		.better = better,
+		.estimated = estimated,
+		.headline = headline,
 	};
 	return r->nmetric++;
 }
@@ -284,7 +296,8 @@ void result_condition_set(struct result *r, size_t condition, const char *key, c
 	set_pair(&r->condition[condition].pair, &r->condition[condition].npair, key, value, NULL);
 }
 
-void result_condition_end(struct result *r, size_t condition, const char *ended, size_t looks_planned, size_t looks_taken)
+void result_condition_end(struct result *r, size_t condition, const char *ended, size_t looks_planned,
+			  size_t looks_taken)
 {
 	struct result_condition *c = &r->condition[condition];
 
@@ -321,7 +334,8 @@ void result_warn(struct result *r, enum result_warning id, const char *detail)
 void result_append_warning(struct result *r, enum result_warning id, const char *detail, bool derived)
 {
 	r->warning = append_room(r->warning, r->nwarning, sizeof(*r->warning));
-	r->warning[r->nwarning++] = (struct result_warning_entry){ .id = id, .detail = copy_string(detail), .derived = derived };
+	r->warning[r->nwarning++] =
+		(struct result_warning_entry){ .id = id, .detail = copy_string(detail), .derived = derived };
 }
 
 void result_append_comparison(struct result *r, const struct result_comparison *c)
@@ -382,7 +396,8 @@ void result_put_flags(struct result *r, size_t condition, size_t arm, size_t rou
 
 unsigned int result_flags(const struct result *r, size_t condition, size_t arm, size_t round)
 {
-	unsigned int flags = round < r->flags_room ? r->trial_flags[flags_index(r, condition, arm, round)] : TRIAL_UNSET;
+	unsigned int flags =
+		round < r->flags_room ? r->trial_flags[flags_index(r, condition, arm, round)] : TRIAL_UNSET;
 
 	return flags & TRIAL_UNSET ? TRIAL_FAILED : flags;
 }
@@ -422,9 +437,11 @@ size_t result_find_metric(const struct result *r, const char *name)
 	return SIZE_MAX;
 }
 
-size_t result_paired(const struct result *r, size_t condition, size_t arm, size_t reference, size_t metric, double *a, double *b)
+size_t result_paired(const struct result *r, size_t condition, size_t arm, size_t reference, size_t metric, double *a,
+		     double *b)
 {
-	const struct result_series *sa = result_series(r, condition, arm, metric), *sb = result_series(r, condition, reference, metric);
+	const struct result_series *sa = result_series(r, condition, arm, metric),
+				   *sb = result_series(r, condition, reference, metric);
 	size_t n = 0;
 
 	for (size_t i = 0; i < sa->n && i < sb->n; i++)

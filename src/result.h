@@ -36,6 +36,8 @@
 	X(TICKS_UNUSABLE, "ticks-unusable", "the architecture's counter failed its check and is not used", "see `perf relax check`") \
 	X(PARTIAL, "partial", "the run ended before its plan was done", "run again; verdicts use what there is") \
 	X(OFF_CPU, "off-cpu", "most of the time was not spent on a CPU", "compare user and system time as well as wall time") \
+	X(SWITCH_COUNT, "switch-count", "the kernel counted 1 % more or fewer context switches than were planned", "use an idle CPU: the time is of more than these switches") \
+	X(TSC_NOT_ENFORCED, "tsc-not-enforced", "forbidding the TSC is accepted but not carried out: the counter can still be read", "a cost seen is that of the kernel's attempt, not of protection") \
 	X(FAILED_TRIALS, "failed-trials", "some trials failed and are not used", "see their messages")
 
 enum result_warning {
@@ -82,7 +84,7 @@ struct result_condition {
 struct result_series {
 	double *value;		/* [rounds], NAN where flags has TRIAL_FAILED */
 	size_t n, room;
-	char *why;		/* why values are missing (all when n = 0 or all are NAN); begins with "not counted" for perf's <not counted>; or NULL */
+	char *why;		/* why values are missing; begins with "not counted" for perf's <not counted>; NULL: none is */
 	struct summary summary;	/* set when only (n, mean, sd) are known and value is empty; n = 0: unset */
 	double running_share;	/* time_running / time_enabled of a counter, 1 when always; < 1 is scaled */
 };
@@ -173,6 +175,8 @@ int result_compare_condition(struct result *r, size_t condition, size_t referenc
 int result_compare_headline(struct result *r, size_t condition, size_t reference, double level);
 /* Of @arm with the reference; NULL when not compared (no values on one side, or it is the reference). */
 const struct comparison *result_find_comparison(const struct result *r, size_t condition, size_t metric, size_t arm);
+/* Do the two have the same bytes (or run the same thing)? An arm is no twin of itself. */
+bool result_are_twins(const struct result *r, size_t a, size_t b);
 /* The widest null control of this condition and metric, or NULL. */
 const struct result_comparison *result_find_null(const struct result *r, size_t condition, size_t metric);
 /* Comparisons made with the reference, null controls left out: what a reader weighs a chance finding against. */

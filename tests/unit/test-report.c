@@ -248,10 +248,14 @@ static void test_csv(void **state)
 	result_free(r);
 }
 
-/* perf's own test of its output counts the separators: 6 without aggregation. Its JSON linter knows these seven keys and no others. */
+/*
+ * perf's own test of its output counts the separators: 6 without aggregation. Its JSON linter knows these seven keys
+ * and no others.
+ */
 static void test_perf_forms(void **state)
 {
-	static const char *const keys[] = { "counter-value", "unit", "event", "event-runtime", "pcnt-running", "metric-value", "metric-unit" };
+	static const char *const keys[] = { "counter-value", "unit",	     "event",	   "event-runtime",
+					    "pcnt-running",  "metric-value", "metric-unit" };
 	struct result *r = sample();
 	char *text = NULL, *save = NULL;
 	size_t size = 0, lines = 0;
@@ -336,7 +340,8 @@ static void test_sort(void **state)
 /* One value, two, none; equal values; huge and tiny ones; zero and negative references. */
 static void test_odd_values(void **state)
 {
-	static const double values[][2] = { { 1, 2 }, { 1e-12, 1.1e-12 }, { 1e18, 2e18 }, { 0, 0 }, { 0, 5 }, { -3, 3 }, { 7, 7 } };
+	static const double values[][2] = { { 1, 2 }, { 1e-12, 1.1e-12 }, { 1e18, 2e18 }, { 0, 0 },
+					    { 0, 5 }, { -3, 3 },	  { 7, 7 } };
 	static const enum report_format formats[] = { REPORT_TEXT, REPORT_CSV, REPORT_MARKDOWN, REPORT_JSON };
 
 	(void)state;

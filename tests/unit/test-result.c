@@ -30,7 +30,8 @@ static double noise(struct random_state *s)
 /* pause and rep-nop with the same bytes, one arm 7 % slower, one of them absent; two metrics, two conditions. */
 static struct result *sample(size_t rounds)
 {
-	char *const argv[] = { (char *)(uintptr_t)"perf-relax", (char *)(uintptr_t)"stat", (char *)(uintptr_t)"it's; here" };
+	char *const argv[] = { (char *)(uintptr_t) "perf-relax", (char *)(uintptr_t) "stat",
+			       (char *)(uintptr_t) "it's; here" };
 	struct result *r = result_new("stat", 3, argv, 12345);
 	static const double ns[] = { 17.7, 17.7, 18.9, 0 };
 	struct random_state s;
@@ -262,11 +263,13 @@ static void assert_same_results(const struct result *a, const struct result *b)
 			for (size_t k = 0; k < a->rounds[c]; k++)
 				assert_int_equal(result_flags(a, c, i, k), result_flags(b, c, i, k));
 			for (size_t m = 0; m < a->nmetric; m++) {
-				const struct result_series *x = result_series(a, c, i, m), *y = result_series(b, c, i, m);
+				const struct result_series *x = result_series(a, c, i, m),
+							   *y = result_series(b, c, i, m);
 
 				assert_int_equal(x->n, y->n);
 				for (size_t k = 0; k < x->n; k++)
-					assert_true(x->value[k] == y->value[k] || (isnan(x->value[k]) && isnan(y->value[k])));
+					assert_true(x->value[k] == y->value[k] ||
+						    (isnan(x->value[k]) && isnan(y->value[k])));
 			}
 		}
 	for (size_t i = 0; i < a->ncomparison; i++) {
@@ -276,11 +279,14 @@ static void assert_same_results(const struct result *a, const struct result *b)
 		for (size_t k = 0; k < b->ncomparison; k++) {
 			const struct result_comparison *y = &b->comparison[k];
 
-			found = found || (x->condition == y->condition && x->metric == y->metric && x->arm == y->arm && x->reference == y->reference &&
-				x->null_control == y->null_control && x->c.verdict == y->c.verdict && x->c.flags == y->c.flags &&
-				x->c.interval.low == y->c.interval.low && x->c.interval.high == y->c.interval.high &&
-				x->c.interval.estimate == y->c.interval.estimate && x->c.detectable == y->c.detectable &&
-				x->c.rounds_needed == y->c.rounds_needed && x->c.margin == y->c.margin && x->c.p_value == y->c.p_value);
+			found = found ||
+				(x->condition == y->condition && x->metric == y->metric && x->arm == y->arm &&
+				 x->reference == y->reference && x->null_control == y->null_control &&
+				 x->c.verdict == y->c.verdict && x->c.flags == y->c.flags &&
+				 x->c.interval.low == y->c.interval.low && x->c.interval.high == y->c.interval.high &&
+				 x->c.interval.estimate == y->c.interval.estimate &&
+				 x->c.detectable == y->c.detectable && x->c.rounds_needed == y->c.rounds_needed &&
+				 x->c.margin == y->c.margin && x->c.p_value == y->c.p_value);
 		}
 		assert_true(found);
 	}
@@ -324,7 +330,17 @@ static void test_round_trip(void **state)
 static void test_numbers(void **state)
 {
 	static const double numbers[] = {
-		0, -0.0, 1e-12, 1e18, 1.7976931348623157e308, 5e-324, 0.1, 1.0 / 3, 9007199254740993.0, -17.699999999999999, 123456789.123456789,
+		0,
+		-0.0,
+		1e-12,
+		1e18,
+		1.7976931348623157e308,
+		5e-324,
+		0.1,
+		1.0 / 3,
+		9007199254740993.0,
+		-17.699999999999999,
+		123456789.123456789,
 	};
 	struct result *r = result_new("x", 0, NULL, 0), *back;
 	struct reason why = { 0 };
@@ -422,8 +438,10 @@ static void test_refused(void **state)
 		{ "{}", "no \"format\"", EINVAL },
 		{ "{\"format\": \"other\", \"version\": 1}", "its \"format\" is \"other\"", EINVAL },
 		{ "{\"format\": \"perf-relax\"}", "\"version\"", EINVAL },
-		{ "{\"format\": \"perf-relax\", \"version\": 2}", "is version 2 of the result format; this perf-relax reads version 1", EPROTONOSUPPORT },
-		{ "{\"format\": \"perf-relax\", \"version\": 2, \"arms\": {\"new\": true}}", "is version 2", EPROTONOSUPPORT },
+		{ "{\"format\": \"perf-relax\", \"version\": 2}",
+		  "is version 2 of the result format; this perf-relax reads version 1", EPROTONOSUPPORT },
+		{ "{\"format\": \"perf-relax\", \"version\": 2, \"arms\": {\"new\": true}}", "is version 2",
+		  EPROTONOSUPPORT },
 		{ "{\"format\": \"perf-relax\", \"version\": \"1\"}", "must be a number", EINVAL },
 		{ "{\"format\": \"perf-relax\", \"version\": 0}", "outside", EINVAL },
 		{ HEAD "\"format\": \"perf-relax\"}", "there twice", EINVAL },
@@ -432,22 +450,44 @@ static void test_refused(void **state)
 		{ HEAD LISTS "\"conditions\": []} x", "after the end", EINVAL },
 		{ HEAD LISTS "\"conditions\": [7]}", "expected an object", EINVAL },
 		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"b\"}]}]}", "names \"b\"", EINVAL },
-		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"x\": {}}}]}]}", "\"x\" is not in", EINVAL },
-		{ HEAD LISTS "\n\"conditions\": [{\"arms\": [\n  {\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1, \"2\"]}}}]}]}", "line 3, column 3", EINVAL },
-		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [NaN]}}}]}]}", "line 1", EINVAL },
-		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1e999]}}}]}]}", "line 1", EINVAL },
-		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"summary\": {\"n\": 3}}}}]}]}", "needs its \"mean\"", EINVAL },
-		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"summary\": {\"n\": 3, \"mean\": 1, \"sd\": -1}}}}]}]}", "outside", EINVAL },
-		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"summary\": {\"n\": 2.5, \"mean\": 1}}}}]}]}", "whole number", EINVAL },
-		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1]}}}, {\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1]}}}]}]}", "there twice", EINVAL },
-		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"trials\": {\"failed\": [99999999]}}]}]}", "cannot have had", EINVAL },
-		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"trials\": {\"failed\": [-1]}}]}]}", "numbers of rounds", EINVAL },
-		{ HEAD "\"metrics\": [{\"name\": \"m\"}, {\"name\": \"m\"}], \"arms\": [], \"conditions\": []}", "there twice", EINVAL },
-		{ HEAD "\"metrics\": [{\"name\": \"m\", \"better\": \"bigger\"}], \"arms\": [], \"conditions\": []}", "lower, higher or none", EINVAL },
-		{ HEAD "\"metrics\": [], \"arms\": [{\"name\": \"a\", \"twin_of\": \"q\"}], \"conditions\": []}", "no arm of this file", EINVAL },
+		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"x\": {}}}]}]}",
+		  "\"x\" is not in", EINVAL },
+		{ HEAD LISTS
+		  "\n\"conditions\": [{\"arms\": [\n  {\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1, \"2\"]}}}]}]}",
+		  "line 3, column 3", EINVAL },
+		{ HEAD LISTS
+		  "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [NaN]}}}]}]}",
+		  "line 1", EINVAL },
+		{ HEAD LISTS
+		  "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1e999]}}}]}]}",
+		  "line 1", EINVAL },
+		{ HEAD LISTS
+		  "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"summary\": {\"n\": 3}}}}]}]}",
+		  "needs its \"mean\"", EINVAL },
+		{ HEAD LISTS
+		  "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"summary\": {\"n\": 3, \"mean\": 1, \"sd\": -1}}}}]}]}",
+		  "outside", EINVAL },
+		{ HEAD LISTS
+		  "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"summary\": {\"n\": 2.5, \"mean\": 1}}}}]}]}",
+		  "whole number", EINVAL },
+		{ HEAD LISTS
+		  "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1]}}}, {\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1]}}}]}]}",
+		  "there twice", EINVAL },
+		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"trials\": {\"failed\": [99999999]}}]}]}",
+		  "cannot have had", EINVAL },
+		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"trials\": {\"failed\": [-1]}}]}]}",
+		  "numbers of rounds", EINVAL },
+		{ HEAD "\"metrics\": [{\"name\": \"m\"}, {\"name\": \"m\"}], \"arms\": [], \"conditions\": []}",
+		  "there twice", EINVAL },
+		{ HEAD "\"metrics\": [{\"name\": \"m\", \"better\": \"bigger\"}], \"arms\": [], \"conditions\": []}",
+		  "lower, higher or none", EINVAL },
+		{ HEAD "\"metrics\": [], \"arms\": [{\"name\": \"a\", \"twin_of\": \"q\"}], \"conditions\": []}",
+		  "no arm of this file", EINVAL },
 		{ HEAD "\"seed\": -1, " LISTS "\"conditions\": []}", "\"seed\"", EINVAL },
 		{ HEAD LISTS "\"reference\": \"zz\", \"conditions\": []}", "names \"zz\"", EINVAL },
-		{ HEAD "\"x\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]], " LISTS "\"conditions\": []}", "nested deeper", EINVAL },
+		{ HEAD "\"x\": [[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]], " LISTS
+		       "\"conditions\": []}",
+		  "nested deeper", EINVAL },
 	};
 	char *path = in_dir("refused.json");
 
@@ -470,10 +510,13 @@ static void test_accepted(void **state)
 	static const char *const cases[] = {
 		HEAD LISTS "\"conditions\": []}",
 		" \n\t" HEAD LISTS "\"conditions\": [{}]}\n\n",
-		HEAD LISTS "\"later\": {\"any\": [1, {\"x\": \"]}\\\"\"}]}, \"conditions\": [{\"later\": 1, \"arms\": [{\"arm\": \"a\", \"later\": null, \"metrics\": {}}]}]}",
+		HEAD LISTS
+		"\"later\": {\"any\": [1, {\"x\": \"]}\\\"\"}]}, \"conditions\": [{\"later\": 1, \"arms\": [{\"arm\": \"a\", \"later\": null, \"metrics\": {}}]}]}",
 		"{" LISTS "\"conditions\": [], \"version\": 1.0, \"format\": \"perf-relax\"}",
-		HEAD LISTS "\"seed\": 18446744073709551615, \"conditions\": [], \"warnings\": [{\"id\": \"of-the-future\"}]}",
-		HEAD LISTS "\"env\": {\"a\": null, \"b\": 7, \"c\": true, \"d\": {\"value\": \"x\"}}, \"conditions\": []}",
+		HEAD LISTS
+		"\"seed\": 18446744073709551615, \"conditions\": [], \"warnings\": [{\"id\": \"of-the-future\"}]}",
+		HEAD LISTS
+		"\"env\": {\"a\": null, \"b\": 7, \"c\": true, \"d\": {\"value\": \"x\"}}, \"conditions\": []}",
 	};
 	char *path = in_dir("accepted.json");
 
