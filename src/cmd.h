@@ -13,6 +13,7 @@
 	X(check, "check", "what can be measured here, how to unlock the rest, and a self-test") \
 	X(stat,  "stat",  "cost of spin-wait hints, atomics and barriers: ns, ticks, cycles, verdicts") \
 	X(lock,  "lock",  "spin-lock contention: throughput, latency and fairness, by hint or by lock") \
+	X(ctx,   "ctx",   "context switches by a ring of tasks; TSC flag, ABI, policy or placement as the arm") \
 	X(run,   "run",   "run a command, or several as arms, and compare time and resources") \
 	X(irq,   "irq",   "kernel-side costs through the companion module: interrupts, atomics, locks") \
 	X(scan,  "scan",  "find spin-wait hints in ELF files, with function, source line and loop") \
