@@ -154,7 +154,7 @@ int sysroot_cpulist(const char *root, struct cpulist *list, struct reason *why, 
 		va_start(ap, fmt);
 		shown = path_format(full, root, fmt, ap);
 		va_end(ap);
-		reason_set(why, -err, "%s is not a CPU list: %s", shown, inner.text);
+		reason_set(why, -err, "%s is not a CPU list: %s", shown, sysroot_clean(inner.text));
 	}
 	free(text);
 	return err;

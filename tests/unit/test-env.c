@@ -209,6 +209,13 @@ static void test_record(void **state)
 	tree_unpack(manifest, dir);
 	env_read(&live, "");
 	env_read(&recorded, dir);
+	if (live.emulated) {	/* the recording is of the machine, and this program's CPU is the emulator's */
+		env_free(&live);
+		env_free(&recorded);
+		tree_remove(dir);
+		unlink(manifest);
+		skip();
+	}
 	for (size_t i = 0; i < ARRAY_SIZE(same); i++) {
 		const char *a = live.value[same[i]], *b = recorded.value[same[i]];
 
