@@ -263,7 +263,7 @@ static void check_published(struct test *t)
 
 	for (size_t i = 0; i < t->narm; i++) {
 		size_t count = 0;
-		const struct published_value *p = published(t, t->arm[i].probe->name, &count);
+		const struct published_value *p = published(t, t->arm[i].probe->name, &count), *nearest;
 		double measured, off;
 		bool ns;
 
@@ -276,12 +276,16 @@ static void check_published(struct test *t)
 		tested++;
 		/* Several published figures: the nearest of them counts, since each was seen on this model. */
 		off = INFINITY;
+		nearest = p;
 		for (size_t k = 0; k < count; k++) {
 			double d = measured < p[k].low ? measured / p[k].low - 1 : measured > p[k].high ? measured / p[k].high - 1 : 0;
 
-			if (fabs(d) < fabs(off))
+			if (fabs(d) < fabs(off)) {
 				off = d;
+				nearest = &p[k];
+			}
 		}
+		p = nearest;
 		line(t->out, "published", fabs(off) <= p->tolerance ? SELFTEST_OK : SELFTEST_FAILED, "%s: %.2f %s here, published %s %s%s (%s)%s",
 		     t->arm[i].probe->name, measured, ns ? "ns" : unit, p->text, p->unit, fabs(off) <= p->tolerance ? "" : ": too far off", p->source,
 		     t->session->env.hypervisor && fabs(off) > p->tolerance ? "; a hypervisor may intercept it" : "");
