@@ -456,7 +456,7 @@ static void scan_stdin(struct scan_run *run, const struct scan_sink *named)
 		if (n && scan_walk(sink, name, run->recursive))
 			break;
 	}
-	if (ferror(stdin)) {
+	if (ferror(stdin) && !interrupted) {
 		msg_error("cannot read names from standard input: %s", strerror(errno));
 		__atomic_fetch_add(&run->n_failed, 1, __ATOMIC_RELAXED);
 	}

@@ -259,6 +259,39 @@ is "--summary" 0 out ' 3 +0 +0 +i386 +pause 3' out '6 hints in 2 of 2 files'
 relax scan --summary -j "$good"
 is "--summary -j" 0 out '^\{"file":.*"hints":3,"in_loop":0,"spin_waits":0,"by_hint":\{"pause":3\}\}$'
 
+# Packages, where the package manager knows the C library.
+libc=$(ldd "$PERF_RELAX" 2>/dev/null | awk '/libc\.so/ { print $3 }')
+if [ -n "$libc" ] && have dpkg-query && dpkg-query -S "$libc" >/dev/null 2>&1; then
+	relax scan --summary "$libc"
+	if grep -q '^0 hints' <<<"$out"; then
+		skip hints "packages" "this C library has no hints"
+	else
+		is "--summary: packages" 0 out ' libc6[^ ]* ' out 'By package:'
+	fi
+else
+	skip dpkg "packages" "dpkg does not know the C library here"
+fi
+
+# Interrupted: what was found is printed, and called partial.
+mkfifo "$tmp/names0"
+{ printf '%s\0' "$good"; sleep 30; } >"$tmp/names0" &
+writer=$!
+"$PERF_RELAX" scan --stdin0 <"$tmp/names0" >"$tmp/interrupted" 2>"$tmp/interrupted.err" &
+scanner=$!
+sleep 2
+kill -TERM $scanner
+wait $scanner
+status=$?
+kill $writer 2>/dev/null
+ran="perf-relax scan --stdin0, interrupted" out=$(cat "$tmp/interrupted") err=$(cat "$tmp/interrupted.err")
+is "interrupted" 4 out '^3 hints in 1 of 1 file.*partial: interrupted' noerr .
+
+# On a terminal: progress, taken back at the end; names cannot move the cursor.
+if have script; then
+	run script -qec "'$PERF_RELAX' scan -r '$tmp/many' '$tmp/names' 2>&1 >/dev/null" /dev/null
+	check "progress ends with an empty line, or was never needed" test -z "$(tr '\r' '\n' <"$tmp/out" | tail -n 1 | sed 's/\x1b\[K//g' | tr -d '[:space:]')"
+fi
+
 # A huge sparse file is not read through.
 if truncate -s 1T "$tmp/huge.elf" 2>/dev/null; then
 	dd if="$good" of="$tmp/huge.elf" conv=notrunc status=none
@@ -292,6 +325,29 @@ if [ -z "${PERF_RELAX_RUNNER:-}" ]; then
 	is "a program and its libraries" 0 out 'hints? in the named file; [0-9]+ in [1-9][0-9]* librar'
 	relax scan /bin/sh
 	is "a program without hints names its libraries" 0 out 'No hints in this file, but it uses [0-9]+ librar.*--needed'
+fi
+# The program and its libraries, after the file is gone or replaced.
+if [ -z "${PERF_RELAX_RUNNER:-}" ] && cp "$(command -v sleep)" "$tmp/sleeper" 2>/dev/null && "$tmp/sleeper" 0; then
+	for what in deleted replaced; do
+		cp "$(command -v sleep)" "$tmp/sleeper"
+		"$tmp/sleeper" 60 &
+		sleeper=$!
+		for _ in {1..50}; do
+			grep -qs "$tmp/sleeper" "/proc/$sleeper/maps" && break
+			sleep 0.1
+		done
+		rm "$tmp/sleeper"
+		[ $what = deleted ] || cp "$good" "$tmp/sleeper"
+		relax scan -p $sleeper
+		kill $sleeper
+		wait $sleeper 2>/dev/null
+		if [ "$status" -eq 4 ]; then	# without the right to reach it, it is named, and no other file is taken for it
+			is "a process whose file was $what" 4 err 'sleeper.*: mapped, but' noout 'i386'
+		else
+			is "a process whose file was $what" 0 noout 'i386'
+		fi
+		rm -f "$tmp/sleeper"
+	done
 fi
 relax scan --kernel
 case $status in
