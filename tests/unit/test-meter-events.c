@@ -2,69 +2,9 @@
 /*
  * Lists of events: what they are encoded as, on made-up machines, and what is said about those that are wrong.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <errno.h>
-#include <ftw.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-#include "meter-perf.h"
+#include "meter-root.h"
 
 #define DEVICES "/sys/bus/event_source/devices/"
-
-static char root[64];
-
-/* Write a file below the made-up root, with its folders. */
-static void put(const char *path, const char *text)
-{
-	char full[512];
-	FILE *file;
-
-	snprintf(full, sizeof(full), "%s%s", root, path);
-	for (char *p = full + strlen(root) + 1; (p = strchr(p, '/')); p++) {
-		*p = '\0';
-		assert_true(mkdir(full, 0777) == 0 || errno == EEXIST);
-		*p = '/';
-	}
-	file = fopen(full, "w");
-	assert_non_null(file);
-	assert_true(fputs(text, file) >= 0);
-	assert_int_equal(fclose(file), 0);
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st;
-	(void)type;
-	(void)ftw;
-	return remove(path);
-}
-
-static int new_root(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	snprintf(root, sizeof(root), "%.40s/meter-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(root))
-		return -1;
-	meter_perf_set_root(root);
-	return 0;
-}
-
-static int drop_root(void **state)
-{
-	(void)state;
-	meter_perf_set_root("");
-	return nftw(root, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 static void put_core(const char *pmu, const char *type, const char *cpus)
 {
@@ -436,8 +376,6 @@ static void names(void **state)
 	}
 	assert_true(n > 40 && cycles && clock);
 }
-
-#define WITH_ROOT(f) cmocka_unit_test_setup_teardown(f, new_root, drop_root)
 
 int main(void)
 {
