@@ -33,12 +33,23 @@ void lock_idle(uint64_t iters)
 	idle(iters);
 }
 
-ALWAYS_INLINE void critical_section(struct lock_shared *s)
+/* What is done inside and outside: read once, as the compiler may not keep what is in memory across a hint. */
+struct work {
+	uint64_t cs_iters, think_iters;
+	unsigned int cs_lines;
+};
+
+ALWAYS_INLINE struct work work_of(const struct lock_shared *s)
+{
+	return (struct work){ .cs_iters = s->cs_iters, .think_iters = s->think_iters, .cs_lines = s->cs_lines };
+}
+
+ALWAYS_INLINE void critical_section(struct lock_shared *s, const struct work *work)
 {
 	s->guard++;
-	for (unsigned int i = 0; i < s->cs_lines; i++)
+	for (unsigned int i = 0; i < work->cs_lines; i++)
 		s->line[i][0]++;
-	idle(s->cs_iters);
+	idle(work->cs_iters);
 }
 
 ALWAYS_INLINE void count(struct lock_thread *t)
@@ -64,17 +75,20 @@ ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct l
 #define LOOPS(lock, name, hint, summary_text) \
 	static PROBE_NOCOPY void run_##lock##_##hint(struct lock_shared *s, struct lock_thread *t) \
 	{ \
+		const struct work work = work_of(s); \
+ \
 		while (!load(&s->stop)) { \
 			acquire_##lock(s, t, relax_##hint, NULL); \
 			HINT_RESET(); \
-			critical_section(s); \
+			critical_section(s, &work); \
 			release_##lock(s, t); \
 			count(t); \
-			idle(s->think_iters); \
+			idle(work.think_iters); \
 		} \
 	} \
 	static PROBE_NOCOPY void run_counted_##lock##_##hint(struct lock_shared *s, struct lock_thread *t) \
 	{ \
+		const struct work work = work_of(s); \
 		unsigned long long thought = 0; \
  \
 		while (!load(&s->stop)) { \
@@ -83,14 +97,14 @@ ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct l
 			acquire_##lock(s, t, count_##hint, &event.spins); \
 			HINT_RESET(); \
 			got_it(s, t, &event); \
-			critical_section(s); \
+			critical_section(s, &work); \
 			s->released = TICKS(); \
 			event.held = s->released - event.after; \
 			release_##lock(s, t); \
 			count(t); \
 			t->hooks.acquired(t->hooks.ctx, &event); \
 			thought = TICKS(); \
-			idle(s->think_iters); \
+			idle(work.think_iters); \
 			thought = TICKS() - thought; \
 		} \
 	}
@@ -188,16 +202,19 @@ ALWAYS_INLINE void release_pthread_mutex(struct lock_shared *s)
 #define X(lock, name, summary_text) \
 	static PROBE_NOCOPY void run_##lock(struct lock_shared *s, struct lock_thread *t) \
 	{ \
+		const struct work work = work_of(s); \
+ \
 		while (!load(&s->stop)) { \
 			acquire_##lock(s); \
-			critical_section(s); \
+			critical_section(s, &work); \
 			release_##lock(s); \
 			count(t); \
-			idle(s->think_iters); \
+			idle(work.think_iters); \
 		} \
 	} \
 	static PROBE_NOCOPY void run_counted_##lock(struct lock_shared *s, struct lock_thread *t) \
 	{ \
+		const struct work work = work_of(s); \
 		unsigned long long thought = 0; \
  \
 		while (!load(&s->stop)) { \
@@ -205,14 +222,14 @@ ALWAYS_INLINE void release_pthread_mutex(struct lock_shared *s)
  \
 			acquire_##lock(s); \
 			got_it(s, t, &event); \
-			critical_section(s); \
+			critical_section(s, &work); \
 			s->released = TICKS(); \
 			event.held = s->released - event.after; \
 			release_##lock(s); \
 			count(t); \
 			t->hooks.acquired(t->hooks.ctx, &event); \
 			thought = TICKS(); \
-			idle(s->think_iters); \
+			idle(work.think_iters); \
 			thought = TICKS() - thought; \
 		} \
 	}

@@ -86,6 +86,7 @@ struct lock_thread {
 	_Alignas(LOCK_LINE) atomic_ullong acquired;	/* written by the thread, read by others at the ends of a window */
 	_Alignas(LOCK_LINE) struct lock_shared *shared;
 	unsigned int index;		/* below LOCK_THREADS_MAX */
+	unsigned int ticket;		/* the number drawn, while it has a ticket lock */
 	struct lock_node node;
 	struct lock_node *mine;		/* clh: the node that is the thread's now */
 	struct lock_hooks hooks;	/* for run_counted only */

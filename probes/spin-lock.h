@@ -79,15 +79,15 @@ ALWAYS_INLINE void acquire_ticket(struct lock_shared *s, struct lock_thread *t, 
 {
 	unsigned int mine = atomic_fetch_add_explicit(&s->lock.ticket.next, 1, memory_order_relaxed);
 
-	(void)t;
 	while (load_acquire(&s->lock.ticket.owner) != mine)
 		relax(&s->lock, spins);
+	t->ticket = mine;
 }
 
+/* The holder's number is known without a look at the lock's line, which a newcomer may just have taken away. */
 ALWAYS_INLINE void release_ticket(struct lock_shared *s, struct lock_thread *t)
 {
-	(void)t;
-	store_release(&s->lock.ticket.owner, load(&s->lock.ticket.owner) + 1);
+	store_release(&s->lock.ticket.owner, t->ticket + 1);
 }
 
 /* Back-off in proportion to the number of waiters ahead (Mellor-Crummey and Scott 1991, section 2.2). */
@@ -95,10 +95,10 @@ ALWAYS_INLINE void acquire_ticket_backoff(struct lock_shared *s, struct lock_thr
 {
 	unsigned int mine = atomic_fetch_add_explicit(&s->lock.ticket.next, 1, memory_order_relaxed), ahead;
 
-	(void)t;
 	while ((ahead = mine - load_acquire(&s->lock.ticket.owner)) != 0)
 		for (unsigned int i = 0; i < ahead * TICKET_BACKOFF; i++)
 			relax(&s->lock, spins);
+	t->ticket = mine;
 }
 
 ALWAYS_INLINE void release_ticket_backoff(struct lock_shared *s, struct lock_thread *t)
