@@ -268,6 +268,8 @@ static void read_hypervisor(struct env *e, const char *root, const char *flags)
 	if (has_flag(flags, "xenpv"))
 		e->paravirt_irq = true;
 
+	if (name && strstr(name, "TCG"))	/* the CPU's name is QEMU's choice, its speed is not that CPU's */
+		e->emulated = true;
 	e->hypervisor = name != NULL;
 	if (name)
 		env_set(e, ENV_HYPERVISOR, dmi && !strchr(name, '(') ? "%s (%s)" : "%s", name, dmi);

@@ -44,7 +44,7 @@ struct env {
 	/* numbers that decisions need */
 	bool hypervisor;
 	bool paravirt_irq;		/* Xen PV, PVM: cli and sti are calls */
-	bool emulated; /* by a user-mode emulator: the CPU described is not the one that runs this program */
+	bool emulated;			/* by QEMU (TCG, qemu-user): what runs this program is not the CPU described */
 	int paranoid;			/* ENV_PARANOID_UNKNOWN: not known */
 	char vendor[16];		/* x86: "GenuineIntel", "AuthenticAMD", ...; "" elsewhere */
 	int family, model, stepping;	/* x86; -1 elsewhere */
