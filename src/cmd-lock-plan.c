@@ -9,6 +9,8 @@
 #include "probe.h"
 
 #define LOOPS_MAX 8
+#define HEX_SIZE 1024
+#define TEXT_SIZE 2048
 #define PAIRS_MAX 4096		/* of CPUs in a matrix: at a second each more than an hour */
 
 static int unknown_lock(const char *name)
@@ -135,6 +137,18 @@ static struct topology usable(const struct lock_cmd *l)
 	return t;
 }
 
+/* The last CPUs, as interrupts gather on the first ones; of a hybrid machine those of the first CPU's type before others. */
+static void place_anywhere(const struct lock_cmd *l, uint64_t threads, struct cpulist *cpus)
+{
+	const struct cpulist *all = &l->session.cpus;
+	const char *type = session_core_type(&l->session, all->cpu[0]);
+
+	for (int same = 1; same >= 0; same--)
+		for (size_t i = all->n; i-- > 0 && cpus->n < threads;)
+			if ((session_core_type(&l->session, all->cpu[i]) == type) == same)
+				cpulist_add(cpus, all->cpu[i]);
+}
+
 static int place_threads(struct lock_cmd *l, const char *place, uint64_t threads, struct lock_condition *c)
 {
 	struct topology t = usable(l);
@@ -143,10 +157,7 @@ static int place_threads(struct lock_cmd *l, const char *place, uint64_t threads
 
 	c->cpus = (struct cpulist){ 0 };
 	if (!strcmp(place, "any")) {
-		size_t cpus = threads < l->session.cpus.n ? threads : l->session.cpus.n;
-
-		for (size_t i = 0; i < cpus; i++)
-			cpulist_add(&c->cpus, l->session.cpus.cpu[l->session.cpus.n - 1 - i]);
+		place_anywhere(l, threads, &c->cpus);
 		return EXIT_DONE;
 	}
 	/* A list is taken as it is: fewer CPUs than threads is oversubscribed, more stay unused. */
@@ -213,6 +224,8 @@ static void describe_contention(struct lock_cmd *l, struct condition *c, const c
 
 	describe(l, c, util_asprintf("%s%sthreads=%u place=%s", c->lock ? c->lock : "", c->lock ? " " : "", c->run.threads, place));
 	result_condition_set(l->result, c->index, "place", place);
+	if (c->run.cpus.n == 2)
+		result_condition_set(l->result, c->index, "relation", lock_relation(&l->session.topology, c->run.cpus.cpu[0], c->run.cpus.cpu[1]));
 	set_number(l, c, "cs_iters", "%.0f", (double)work->cs_iters);
 	set_number(l, c, "cs_measured_ns", "%.1f", work->cs_ns);
 	set_number(l, c, "think_iters", "%.0f", (double)work->think_iters);
@@ -369,7 +382,7 @@ const struct lock_pair *lock_plan_pair(const struct lock_cmd *l, const struct co
 /*
  * The wait loops' own bytes, as they stand in the text of run(): around each place of the hint the innermost loop, each loop once. False: none was found.
  */
-static bool wait_loops(const struct lock_pair *p, char *hex, size_t hex_size, char *text, size_t text_size)
+static bool wait_loops(const struct lock_pair *p, char hex[HEX_SIZE], char text[TEXT_SIZE])
 {
 	const unsigned char *seen[LOOPS_MAX], *begin, *end;
 	struct lock_site site[LOOPS_MAX];
@@ -387,34 +400,68 @@ static bool wait_loops(const struct lock_pair *p, char *hex, size_t hex_size, ch
 		if (again)
 			continue;
 		seen[n++] = begin;
-		if (h && h + 4 < hex_size && t + 4 < text_size) {
+		if (h && h + 4 < HEX_SIZE && t + 4 < TEXT_SIZE) {
 			strcpy(hex + h, " | ");
 			strcpy(text + t, " | ");
 			h += 3;
 			t += 3;
 		}
-		disasm_bytes_hex(begin, (size_t)(end - begin), hex + h, hex_size - h);
-		disasm_text(begin, (size_t)(end - begin), text + t, text_size - t);
+		disasm_bytes_hex(begin, (size_t)(end - begin), hex + h, HEX_SIZE - h);
+		disasm_text(begin, (size_t)(end - begin), text + t, TEXT_SIZE - t);
 	}
 	return n > 0;
 }
 
-static void add_arm(struct lock_cmd *l, const char *name, const struct lock_pair *p)
+/*
+ * An arm is shown by its wait loop; when several locks have one each, by the bytes of the hint that is in all of them. Either way each condition records its loops.
+ */
+static void add_arm(struct lock_cmd *l, const char *name, size_t arm)
 {
-	char hex[1024], text[2048];
-	bool found = wait_loops(p, hex, sizeof(hex), text, sizeof(text));
+	const struct lock_pair *p = lock_plan_pair(l, &l->condition[0], arm);
+	bool one_lock = l->locks_are_arms || l->mode == LOCK_MATRIX || l->locks.n == 1;
+	char hex[HEX_SIZE], text[TEXT_SIZE];
+	struct lock_site site;
+	bool found = one_lock ? wait_loops(p, hex, text) : lock_pair_sites(p, &site, 1) == 1;
 
-	result_add_arm(l->result, name, "lock", found ? hex : NULL, found ? text : NULL);
+	if (found && !one_lock) {
+		disasm_bytes_hex(site.begin, (size_t)(site.end - site.begin), hex, sizeof(hex));
+		disasm_text(site.begin, (size_t)(site.end - site.begin), text, sizeof(text));
+	}
+	result_add_arm(l->result, name, "lock", found ? hex : NULL, found ? text : !strcmp(p->hint, "library") ? "the C library's own" : NULL);
 }
 
-/* Equal bytes of the wait loop; where no loop can be decoded, equal bytes of the hint in equal loops. */
-static bool same_loop(const struct lock_cmd *l, size_t a, size_t b)
+static void record_loops(struct lock_cmd *l, const struct condition *c)
 {
-	const struct result_arm *x = &l->result->arm[a], *y = &l->result->arm[b];
+	char hex[HEX_SIZE], text[TEXT_SIZE], *key, *value;
 
-	if (x->bytes && y->bytes)
-		return !strcmp(x->bytes, y->bytes) && !l->locks_are_arms;
-	return !x->bytes && !y->bytes && !l->locks_are_arms && probe_same_bytes(probe_find(x->name), probe_find(y->name));
+	for (size_t i = 0; i < arm_names(l)->n; i++) {
+		if (!wait_loops(lock_plan_pair(l, c, i), hex, text))
+			continue;
+		key = util_asprintf("loop.%s", arm_names(l)->item[i]);
+		value = util_asprintf("%s (%s)", hex, text);
+		result_condition_set(l->result, c->index, key, value);
+		free(value);
+		free(key);
+	}
+}
+
+/* Equal bytes of all wait loops, whatever the lock; where no loop can be decoded, equal bytes of the hint in equal loops. */
+static bool same_loops(const struct lock_cmd *l, size_t a, size_t b)
+{
+	char hex[2][HEX_SIZE], text[TEXT_SIZE];
+	bool decoded = false;
+
+	if (l->locks_are_arms)
+		return false;
+	for (size_t i = 0; i < l->ncondition; i++) {
+		bool x = wait_loops(lock_plan_pair(l, &l->condition[i], a), hex[0], text);
+		bool y = wait_loops(lock_plan_pair(l, &l->condition[i], b), hex[1], text);
+
+		if (x != y || (x && strcmp(hex[0], hex[1])))
+			return false;
+		decoded = decoded || x;
+	}
+	return decoded || probe_same_bytes(probe_find(arm_names(l)->item[a]), probe_find(arm_names(l)->item[b]));
 }
 
 void lock_plan_arms(struct lock_cmd *l)
@@ -424,10 +471,12 @@ void lock_plan_arms(struct lock_cmd *l)
 	size_t arm;
 	char *name;
 
+	for (size_t i = 0; i < l->ncondition; i++)
+		record_loops(l, &l->condition[i]);
 	for (size_t i = 0; i < names->n; i++) {
-		add_arm(l, names->item[i], lock_plan_pair(l, &l->condition[0], i));
+		add_arm(l, names->item[i], i);
 		for (size_t j = 0; j < i && l->result->arm[i].twin_of < 0; j++)
-			if (same_loop(l, j, i))
+			if (same_loops(l, j, i))
 				l->result->arm[i].twin_of = (int)j;
 		controlled = controlled || l->result->arm[i].twin_of == 0;
 	}

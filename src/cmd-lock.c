@@ -187,15 +187,10 @@ const struct argp argp_lock = {
 	.children = lock_children,
 };
 
-static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct value *values, unsigned int *flags, struct reason *why)
+static int run_trial(struct lock_cmd *l, const struct condition *c, const struct lock_pair *p, struct value *values, struct reason *why)
 {
-	struct lock_cmd *l = ctx;
-	const struct condition *c = &l->condition[condition];
-	const struct lock_pair *p = lock_plan_pair(l, c, arm);
 	int err;
 
-	(void)round;
-	*flags = 0;
 	if (l->mode == LOCK_VICTIM)
 		return lock_run_victim(l->run, p, &c->run, values, why);
 	if (l->mode == LOCK_MATRIX)
@@ -203,6 +198,18 @@ static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct v
 	err = lock_run_trial(l->run, p, &c->run, values, l->per_thread, why);
 	for (size_t i = 0; i < l->max_threads && !err; i++)
 		values[l->thread_metric + i] = i < c->run.threads ? value_of((double)l->per_thread[i]) : value_missing("no such thread in this condition");
+	return err;
+}
+
+static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct value *values, unsigned int *flags, struct reason *why)
+{
+	struct lock_cmd *l = ctx;
+	const struct condition *c = &l->condition[condition];
+	int err = run_trial(l, c, lock_plan_pair(l, c, arm), values, why);
+
+	(void)round;
+	/* More threads than CPUs interrupt one another: no interference but what was asked for. */
+	*flags = lock_run_preempted(l->run) && c->run.threads <= c->run.cpus.n ? TRIAL_DESCHEDULED : 0;
 	return err;
 }
 

@@ -18,7 +18,7 @@ struct worker {
 	bool made, escaped;
 	int err;		/* of pinning or scheduling class */
 	uint64_t begin_ns, end_ns;
-	long switches;
+	long switches, preempted;	/* context switches; those that it did not ask for */
 	struct histogram *acquire, *handoff, *held, *thought;	/* in ticks */
 	uint64_t spins;
 	sigjmp_buf escape;
@@ -35,6 +35,7 @@ struct lock_run {
 	unsigned int room;
 	struct histogram merged;
 	struct histogram *histograms;		/* WORKER_HISTOGRAMS for each worker, 58 kB each, touched only where used */
+	bool preempted;				/* in this trial, some thread */
 	bool lost;				/* threads are still running: nothing may be freed */
 	/* one window */
 	bool fifo;

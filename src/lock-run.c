@@ -113,8 +113,10 @@ static void set_loops(struct lock_run *run, const struct lock_condition *c, void
 	}
 }
 
-static int check_threads(const struct lock_run *run, unsigned int n, struct reason *why)
+/* Before each trial. */
+static int begin_trial(struct lock_run *run, unsigned int n, struct reason *why)
 {
+	run->preempted = false;
 	if (run->lost)
 		return reason_set(why, ETIMEDOUT, "threads of an earlier trial are still running");
 	if (n < 1 || n > run->room)
@@ -129,7 +131,7 @@ int lock_run_trial(struct lock_run *run, const struct lock_pair *p, const struct
 	struct window w = { 0 };
 	double sum = 0;
 	long switches = 0;
-	int err = check_threads(run, c->threads, why);
+	int err = begin_trial(run, c->threads, why);
 
 	if (err)
 		return err;
@@ -189,7 +191,7 @@ int lock_run_victim(struct lock_run *run, const struct lock_pair *p, const struc
 		{ lock_victim_memory, LOCK_VICTIM_LOADS, LOCK_VALUE_VICTIM_MEMORY_SHARE, LOCK_VALUE_VICTIM_MEMORY, LOCK_VALUE_VICTIM_MEMORY_ALONE },
 	};
 	double alone = 0, beside = 0;
-	int err = check_threads(run, 2, why);
+	int err = begin_trial(run, 2, why);
 
 	if (!err && !run->shared->chase) {
 		if (posix_memalign(&run->shared->chase, 4096, LOCK_VICTIM_BYTES))
@@ -211,7 +213,7 @@ int lock_run_handoff(struct lock_run *run, const struct lock_pair *p, const stru
 {
 	uint64_t turns[2];
 	struct window w = { 0 };
-	int err = check_threads(run, 2, why);
+	int err = begin_trial(run, 2, why);
 
 	if (err)
 		return err;
@@ -223,6 +225,11 @@ int lock_run_handoff(struct lock_run *run, const struct lock_pair *p, const stru
 					    value_missing("the turn never changed in the window");
 	values[LOCK_VALUE_MATRIX_OVERLAP] = value_of(w.seconds / w.run_s);
 	return 0;
+}
+
+bool lock_run_preempted(const struct lock_run *run)
+{
+	return run->preempted;
 }
 
 const char *lock_relation(const struct topology *t, int a, int b)

@@ -94,6 +94,9 @@ int lock_run_victim(struct lock_run *run, const struct lock_pair *p, const struc
  */
 int lock_run_handoff(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, struct value *values, struct reason *why);
 
+/* Was a thread of the last trial taken off its CPU by somebody else? */
+bool lock_run_preempted(const struct lock_run *run);
+
 /* How two CPUs hang together, nearest first: "smt", "llc", "node", "socket", "machine"; "unknown" where the kernel does not say. */
 const char *lock_relation(const struct topology *t, int a, int b);
 

@@ -140,7 +140,8 @@ static void *work(void *arg)
 	}
 	w->end_ns = lock_now_ns();
 	getrusage(RUSAGE_THREAD, &after);
-	w->switches = after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw;
+	w->preempted = after.ru_nivcsw - before.ru_nivcsw;
+	w->switches = w->preempted + after.ru_nvcsw - before.ru_nvcsw;
 out:
 	atomic_fetch_add(&run->ended, 1);
 	return NULL;
@@ -168,7 +169,7 @@ static void reset_worker(struct lock_run *run, unsigned int i)
 	w->made = w->escaped = false;
 	w->err = 0;
 	w->begin_ns = w->end_ns = 0;
-	w->switches = 0;
+	w->switches = w->preempted = 0;
 	w->spins = 0;
 	w->acquire = &run->histograms[WORKER_HISTOGRAMS * i];
 	w->handoff = w->acquire + 1;
@@ -342,6 +343,7 @@ int lock_window(struct lock_run *run, const struct lock_pair *p, const struct lo
 	for (unsigned int i = 0; i < n; i++) {
 		begin = run->worker[i].begin_ns < begin ? run->worker[i].begin_ns : begin;
 		end = run->worker[i].end_ns > end ? run->worker[i].end_ns : end;
+		run->preempted = run->preempted || run->worker[i].preempted;
 	}
 	w->run_s = end > begin ? (double)(end - begin) * 1e-9 : w->seconds;
 	return kind == WINDOW_CONTEND ? verify(run, p, n, why) : 0;

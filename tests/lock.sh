@@ -53,6 +53,10 @@ if [ -n "$twins" ]; then
 	check "pause and rep-nop have the same loop and are each other's null control" json 'r["arms"][0]["bytes"] == r["arms"][1]["bytes"] and
 		r["arms"][2]["bytes"] != r["arms"][0]["bytes"] and "rep-nop" in names() and "pause#2" not in names()'
 fi
+if grep -q '"loop\.' "$tmp/r.json"; then
+	check "each condition records its own lock's wait loops" json 'all(c(i)["settings"]["loop." + n] for i in range(9) for n in names() if "#" not in n) and
+		c(0)["settings"]["loop.none"] == c(1)["settings"]["loop.none"] != c(3)["settings"]["loop.none"]'
+fi
 check "more threads than CPUs is labelled" json "all(('oversubscribed' in json.dumps(c(i))) == (t > $cpus) for i, t in enumerate([1, 2, 4] * 3))"
 if [ "$cpus" -lt 4 ]; then
 	relax lock --hint none -t 4 -r 1 --window 2
@@ -88,7 +92,7 @@ else
 		check "$lock: and its bytes" test "$nop_bytes" -ge 1 -a "$nop_bytes" -le 4
 	done
 	if [ -n "$twins" ]; then
-		look='movl \(%[a-z0-9]+\), %e[a-z]+' reg='%[a-z0-9]+'
+		reg='%[a-z0-9]+'
 		for hint in pause rep-nop; do
 			for lock in ttas mcs clh; do
 				check "$lock $hint: hint, load, test, branch" grep -qE "^pause; (movl (0x[0-9a-f]+|[0-9]*)\(%[a-z0-9]+\), $reg; testl $reg, $reg); jn?e [0-9a-fx]+$" \
@@ -126,7 +130,7 @@ is "256 threads, three locks" 0 out 'threads=256'
 # Places.
 relax lock -q --hint none -r 1 --window 2 --place "$last_cpu" -t 2
 is "a list of CPUs as a place; two threads on one CPU" 0 out "place=$last_cpu"
-for place in 5-2 , 0,0 '' 0- any,any nowhere any,0 -1; do
+for place in 5-2 ',' 0,0 '' 0- any,any nowhere any,0 -1; do
 	relax lock --hint none --place "$place"
 	is "--place '$place' is refused" 2 err '.' noout .
 done
