@@ -190,7 +190,8 @@ const struct argp argp_ctx = {
 	.parser = parse_ctx,
 	.args_doc = "[TASKS...]",
 	.doc = "Measure a context switch: tasks in a ring pass a token, and each reads some memory when it has it.\v"
-	       "Each number of tasks, size, link and place is a condition with a table of its own. Without arms to compare, the ring is measured against itself.",
+	       "Each number of tasks, size, link and place is a condition with a table of its own. "
+	       "Without arms to compare, the ring is measured against itself.",
 	.children = ctx_children,
 };
 

@@ -43,9 +43,10 @@ static int check_fds(unsigned int tasks, enum ctx_via via, struct reason *why)
 		msg_verbose(1, "limit on open files raised from %llu to %llu", (unsigned long long)limit.rlim_cur, (unsigned long long)need);
 		return 0;
 	}
-	return reason_set(why, EMFILE, "%u tasks through %s need %u file descriptors for each and %llu in all, but this process may have %llu and may not raise "
-			  "that above %llu: fewer tasks, --via futex (needs none), or a higher `ulimit -n`", tasks, ctx_via_name(via), ctx_via_fds(via),
-			  (unsigned long long)need, (unsigned long long)limit.rlim_cur, (unsigned long long)limit.rlim_max);
+	return reason_set(why, EMFILE, "%u tasks through %s need %u file descriptors for each and %llu in all, but this process may have %llu "
+			  "and may not raise that above %llu: fewer tasks, --via futex (needs none), or a higher `ulimit -n`",
+			  tasks, ctx_via_name(via), ctx_via_fds(via), (unsigned long long)need, (unsigned long long)limit.rlim_cur,
+			  (unsigned long long)limit.rlim_max);
 }
 
 /* Threads of this user, as RLIMIT_NPROC counts them. */
