@@ -38,6 +38,9 @@ guest "arm64 without a PMU" vm-arm64 --arch aarch64 --cpu cortex-a57,pmu=off --i
 guest "arm64" vm-arm64 --arch aarch64 --smp 2 --timeout 900 --test-timeout 400 "${programs[@]}" --param ROUNDS=50 --param FUZZ=100000 \
 	--run "$here/kmod-basic.sh" --run "$here/kmod-stress.sh" --run "$here/irq.sh"
 
+# Here CPU 0 can go offline.
+guest "arm64 four CPUs" vm-arm64 --arch aarch64 --smp 4 --timeout 500 --test-timeout 400 --sysroot "$sysroot" --program "$build/perf-relax" --run "$here/cpus.sh"
+
 mkdir -p "$tmp/other"
 module "arm64 6.12" vm-arm64 aarch64 "$tmp/other/perf_relax.ko" --suite bookworm-backports
 finish

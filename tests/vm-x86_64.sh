@@ -26,6 +26,10 @@ fi
 # Last: it switches module loading off.
 guest "x86_64 6.1" vm "${args[@]}" --run "$here/irq.sh"
 
+# Cores with two threads, so that SMT can be switched off.
+guest "x86_64 SMT" vm --arch x86_64 --cpu Skylake-Client --smp 4,cores=2,threads=2 --timeout 500 --test-timeout 400 --program "$PERF_RELAX" \
+	--run "$here/cpus.sh"
+
 # The same module source on a newer kernel and on one with PREEMPT_RT.
 for kernel in "6.12:--suite bookworm-backports" "6.1-rt:--flavour rt-amd64"; do
 	label="x86_64 ${kernel%%:*}"
