@@ -43,7 +43,6 @@ struct stat_run {
 	struct result *result;
 	double *frequency;	/* one of each trial */
 	size_t nfrequency, room;
-	size_t scaled;		/* trials with multiplexed counters */
 	size_t counter[METER_COUNTERS_MAX], ncounter;	/* the counters that have a metric: those that are open */
 };
 
@@ -195,12 +194,15 @@ static void declare_metrics(struct stat_run *s)
 
 	result_add_metric(s->result, "ns", "ns/op", BETTER_LOWER, false, true);
 	result_add_metric(s->result, "ticks", "ticks/op", BETTER_LOWER, false, false);
-	result_add_metric(s->result, "cycles", "cycles/op", BETTER_LOWER, estimated, false);
+	/* By its full name: cycles:u is not what cycles is. */
+	result_add_metric(s->result, estimated ? "cycles" : m->counter[s->run.cycles_counter].name, "cycles/op", BETTER_LOWER, estimated, false);
 	for (size_t i = 0; i < m->ncounter; i++) {
 		if (m->counter[i].why) {
 			result_set_env(s->result, m->counter[i].name, NULL, m->counter[i].why);
 			continue;
 		}
+		if ((int)i == s->run.cycles_counter)
+			continue;	/* it is the metric above */
 		unit = util_asprintf("%s/op", *m->counter[i].unit ? m->counter[i].unit : "count");
 		result_add_metric(s->result, m->counter[i].name, unit, BETTER_NONE, false, false);
 		s->counter[s->ncounter++] = i;
@@ -219,20 +221,30 @@ static void note_frequency(struct stat_run *s, double frequency)
 	s->frequency[s->nfrequency++] = frequency;
 }
 
+/* The least share of any trial stands for the series: what the user has to know is how much was extrapolated at worst. */
+static void note_share(struct stat_run *s, size_t condition, size_t arm, size_t metric, double share)
+{
+	struct result_series *series = result_series(s->result, condition, arm, metric);
+
+	series->running_share = fmin(series->running_share, share);
+}
+
 static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct value *values, unsigned int *flags, struct reason *why)
 {
 	struct value all[PROBE_VALUE_COUNTERS + METER_COUNTERS_MAX];
 	struct stat_run *s = ctx;
 
-	(void)condition;
 	(void)round;
 	(void)why;
 	probe_run_trial(&s->run, s->arm[arm].probe, s->arm[arm].iters, all, flags);
 	memcpy(values, all, PROBE_VALUE_COUNTERS * sizeof(*values));
 	for (size_t i = 0; i < s->ncounter; i++)
 		values[PROBE_VALUE_COUNTERS + i] = all[PROBE_VALUE_COUNTERS + s->counter[i]];
+	for (size_t i = 0; i < s->ncounter; i++)
+		note_share(s, condition, arm, PROBE_VALUE_COUNTERS + i, s->run.share[s->counter[i]]);
+	if (s->run.cycles_counter >= 0)
+		note_share(s, condition, arm, PROBE_VALUE_CYCLES, s->run.share[s->run.cycles_counter]);
 	note_frequency(s, s->run.frequency);
-	s->scaled += (*flags & TRIAL_SCALED) != 0;
 	return 0;
 }
 
@@ -292,8 +304,6 @@ static void warn_after(struct stat_run *s)
 		snprintf(text, sizeof(text), "%.0f ns of %.0f ns, %.1f %%", s->session.meters.read_cost_ns, s->run.measured_block_ns, share * 100);
 		result_warn(s->result, WARN_READ_OVERHEAD, text);
 	}
-	if (s->scaled)
-		result_warn(s->result, WARN_MULTIPLEXED, NULL);
 	warn_frequency(s);
 	warn_implausible(s);
 }

@@ -520,12 +520,12 @@ struct value meters_count(const struct meters *m, const struct meter_reading *be
 	if (running <= 0 && c->core_type) {
 		char text[128];
 
-		snprintf(text, sizeof(text), "it counts on %.40s cores only, and the thread ran on none of them",
+		snprintf(text, sizeof(text), "not counted: it counts on %.40s cores only, and the thread ran on none of them",
 			 c->core_type);
 		return value_missing(util_intern(text));
 	}
 	if (running <= 0)
-		return value_missing("the event never got a hardware counter during the block");
+		return value_missing("not counted: the event never got a hardware counter during the block");
 	if (share)
 		*share = running < enabled ? running / enabled : 1;
 	return value_of(running < enabled ? value * (enabled / running) : value);

@@ -197,7 +197,7 @@ size_t probe_run_values(const struct probe_run *run)
 }
 
 /* The difference long - short of counter @i as cost of one operation. */
-static struct value counter_difference(const struct probe_run *run, size_t i, double ops, unsigned int *flags)
+static struct value counter_difference(struct probe_run *run, size_t i, double ops, unsigned int *flags)
 {
 	double share_short, share_long;
 	struct value s = meters_count(run->meters, &short_block.begin, &short_block.end, i, &share_short);
@@ -207,7 +207,8 @@ static struct value counter_difference(const struct probe_run *run, size_t i, do
 		return s;
 	if (l.why)
 		return l;
-	if (share_short < 1 || share_long < 1)
+	run->share[i] = fmin(run->share[i], fmin(share_short, share_long));
+	if (run->share[i] < 1)
 		*flags |= TRIAL_SCALED;
 	return value_of((l.number - s.number) / ops);
 }
@@ -285,6 +286,8 @@ void probe_run_trial(struct probe_run *run, const struct probe *p, uint64_t iter
 	int cpu = sched_getcpu();
 
 	*flags = 0;
+	for (size_t i = 0; i < run->meters->ncounter; i++)
+		run->share[i] = 1;
 	getrusage(RUSAGE_THREAD, &before);
 	memset(run->operand, 0, PROBE_CACHE_LINE);
 	for (size_t i = 0; i < PAIRS; i++) {

@@ -23,6 +23,7 @@ struct probe_run {
 	int cpu;			/* pinned to; -1: not pinned */
 	int stat_fd;			/* /proc/stat for steal time, -1: not watched */
 	/* seen so far */
+	double share[METER_COUNTERS_MAX];	/* of the last trial: least share of a block that the counter ran, 0 to 1 */
 	double frequency;		/* core clock during the last trial, cycles (or cycles~) per ns; 0: not known */
 	double subtracted_ns;		/* loop and read cost of the last pair of blocks, per block */
 	double measured_block_ns;	/* length of the last short block */
