@@ -318,7 +318,7 @@ static void no_count(void **state)
 	assert_contains(v.why, "never got a hardware counter");
 	assert_true(share == 0);
 	v = count(&atom, zero, (struct meter_count){ 0, 1000000, 0 }, &share);
-	assert_string_equal(v.why, "it counts on cpu_atom cores only, and the thread ran on none of them");
+	assert_string_equal(v.why, "not counted: it counts on cpu_atom cores only, and the thread ran on none of them");
 	v = count(&plain, zero, failed, &share);
 	assert_contains(v.why, "could not be read");
 	v = count(&plain, failed, (struct meter_count){ 1, 1, 1 }, &share);
