@@ -113,6 +113,14 @@ rm linked.debug
 shows "debuglink to a file that is gone" linked '"source":null' '"function":'
 relax scan -j linked
 is "nothing is made up for it" 0 noout inner
+# With a build-id in the program that is what counts: a debug file of another build is refused, whatever its CRC.
+gcc -O1 -g -Wl,--build-id=0x0102030405060708 spin.c -o ida && gcc -O1 -g -Wl,--build-id=0x0908070605040302 spin.c -o idb
+objcopy --only-keep-debug ida ida.debug
+objcopy --only-keep-debug idb other.debug
+strip -s ida -o ida.own && objcopy --add-gnu-debuglink=ida.debug ida.own
+shows "debuglink, right build-id" ida.own "$line"
+strip -s ida -o ida.other && objcopy --add-gnu-debuglink=other.debug ida.other
+shows "debuglink, wrong build-id" ida.other '"source":null'
 separate wrong
 objcopy --add-gnu-debuglink=wrong.debug wrong
 printf 'x' >>wrong.debug

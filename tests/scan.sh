@@ -120,6 +120,23 @@ else
 	${CC:-cc} -c "$tmp/cli.S" -o "$tmp/cli.ko"
 	relax scan "$tmp/cli.ko"
 	is "cli and sti: in kernel modules" 0 out '^2 hints'
+	# A hint in a library that a program needs: by $ORIGIN, once, and told when it is missing.
+	mkdir -p "$tmp/app/lib"
+	printf 'int spin(int *p);\nint main(void) { int x = 0; return spin(&x); }\n' >"$tmp/app/main.c"
+	if ${CC:-cc} -shared -nostdlib -Wl,-soname,libhint.so "$tmp/tricky.o" -o "$tmp/app/lib/libhint.so" 2>/dev/null &&
+		${CC:-cc} "$tmp/app/main.c" -o "$tmp/app/main" -L"$tmp/app/lib" -lhint "-Wl,-rpath,\$ORIGIN/lib" 2>"$tmp/cc.err"; then
+		relax scan "$tmp/app/main"
+		is "a program without hints names its libraries" 0 out '^0 hints' out 'No hints in this file, but it uses [0-9]+ libraries: libhint\.so'
+		relax scan --needed "$tmp/app/main"
+		is "--needed" 0 out '/app/lib/libhint\.so' out '^0 hints in the named file; [0-9]+ in [0-9]+ libraries that it needs'
+		relax scan --needed -x '|' "$tmp/app/main" "$tmp/app/main"
+		check "--needed: each library once" test "$(grep -c 'libhint.*|callspin|' <<<"$out")" -eq 1
+		mv "$tmp/app/lib/libhint.so" "$tmp/app/lib/gone.so"
+		relax scan --needed "$tmp/app/main"
+		is "--needed: a library that is missing" 4 err 'libhint\.so: needed by .*main, but not found'
+	else
+		fail "a program with a library" "$(cat "$tmp/cc.err")"
+	fi
 	if have ar; then
 		ar rc "$tmp/lib.a" "$tmp/tricky.o" "$tmp/cli.o"
 		relax scan -j "$tmp/lib.a"
@@ -220,8 +237,13 @@ ln -s .. "$tmp/tree/a/b/up"
 ln -s one.elf "$tmp/tree/a/b/link.elf"
 ln -s nowhere "$tmp/tree/dangling"
 mkfifo "$tmp/tree/fifo.so"
+if have python3; then
+	(cd "$tmp/tree" && python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("s.so")')
+else
+	mkfifo "$tmp/tree/s.so"
+fi
 relax scan -r "$tmp/tree"
-is "a tree with links, loops and FIFOs" 0 out '^3 hints in 1 of 1 file' out 'left out: 3 symbolic links, 1 FIFOs'
+is "a tree with links, loops and FIFOs" 0 out '^3 hints in 1 of 1 file' out 'left out: 3 symbolic links, 2 FIFOs'
 relax scan "$tmp/tree"
 is "without -r only the directory itself" 0 out '^0 hints in 0 of 0 files'
 relax scan "$tmp/tree/a/b/link.elf" "$tmp/tree/fifo.so" "$tmp/tree/dangling"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /* x86-64 code that byte searches and linear sweeps get wrong. tests/scan.sh knows what is in it. */
 	.text
-	.globl inside, data_between, rel, swt, overlap, cold_jump, delay, spin, callspin, prefixed, big
+	.globl inside, data_between, swt, overlap, cold_jump, delay, spin, callspin, prefixed
 	.type inside,@function
 inside:
 	.byte 0xf3,0x0f,0x1f,0x90,0x90,0x90,0x90,0x90	# rep nop with modrm
