@@ -27,6 +27,10 @@ ulimit -c 0
 # Tests change these; every test starts from the same state.
 paranoid=$(cat /proc/sys/kernel/perf_event_paranoid)
 
+# busybox before 1.31 has no -k
+limit='timeout -k 5'
+$limit 5 true 2>/dev/null || limit=timeout
+
 echo "VM-START $(uname -r) $(uname -m)"
 for test in /tests/*; do
 	name=${test##*/}
@@ -35,7 +39,7 @@ for test in /tests/*; do
 	echo "VM-TEST $name" >/dev/kmsg
 	echo "VM-TEST $name"
 	cd /tmp || exit
-	timeout -k 5 "$VM_TEST_TIMEOUT" sh "$test" >/results/"$name".out 2>&1 </dev/null
+	$limit "$VM_TEST_TIMEOUT" sh "$test" >/results/"$name".out 2>&1 </dev/null
 	status=$?
 	echo "$status" >/results/"$name".status
 	# The part of the kernel's log that belongs to this test.
@@ -46,7 +50,11 @@ cd /
 tar -czf /tmp/results.tar.gz -C /results .
 echo "VM-SUM $(sha256sum /tmp/results.tar.gz | cut -d' ' -f1)"
 echo VM-BEGIN
-base64 /tmp/results.tar.gz
+if command -v base64 >/dev/null; then
+	base64 /tmp/results.tar.gz
+else	# busybox before 1.32
+	uuencode -m results </tmp/results.tar.gz | sed '1d;$d'
+fi
 echo VM-END
 sync
 poweroff -f

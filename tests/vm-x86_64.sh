@@ -10,6 +10,36 @@ bash "$vm" --arch x86_64 --fetch >/dev/null 2>"$tmp/fetch" || cannot_run vm-x86_
 here=$srcdir/tests/vm
 
 module "x86_64 6.1" vm x86_64 "$tmp/perf_relax.ko" || finish
+
+# The same by the ways that users have: make module, and DKMS with what make install puts in place.
+cache=$(bash "$vm" --arch x86_64 --fetch)
+abi=$(cat "$cache/abi")
+kdir=$cache/root/usr/src/linux-headers-$abi
+if [ -e "$builddir/Makefile" ]; then
+	make_module() {
+		make -C "$builddir" module KDIR="$kdir" && make -C "$builddir" module-install DESTDIR="$tmp/dest" KRELEASE="$abi" &&
+			cmp "$builddir/perf_relax.ko" "$tmp/dest/lib/modules/$abi/updates/perf_relax.ko"
+		local status=$?
+		rm -f "$builddir/perf_relax.ko"
+		return $status
+	}
+	check "make module, make module-install" make_module
+	if have dkms; then
+		dkms_build() {
+			make -C "$builddir" install-dist_kmodDATA install-kmodarchDATA install-dist_pkgdataDATA DESTDIR="$tmp/dkms" pkgdatadir=/perf-relax-1 \
+				kmoddir=/perf-relax-1/kmod kmodarchdir=/perf-relax-1/arch && mkdir -p "$tmp/dkms/tree" &&
+				dkms add perf-relax/1 --dkmstree "$tmp/dkms/tree" --sourcetree "$tmp/dkms" &&
+				timeout 120 dkms build perf-relax/1 -k "$abi" --kernelsourcedir "$kdir" --dkmstree "$tmp/dkms/tree" --sourcetree "$tmp/dkms" &&
+				test -s "$tmp/dkms/tree/perf-relax/1/$abi/x86_64/module/perf_relax.ko"
+		}
+		check "DKMS builds the installed source" dkms_build
+	else
+		skip dkms "DKMS builds the installed source" "no dkms"
+	fi
+else
+	skip builddir "make module" "no build folder '$builddir'"
+fi
+
 static "${CC:-gcc}" kmod-test "$here/kmod-test.c"
 static "${CC:-gcc}" trace-test "$here/trace-test.c"
 static "${CC:-gcc}" without-cap "$here/without-cap.c"
