@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One loop for each (lock, hint): what stands inside is the lock, the work asked for, the guard and the count; nothing else. */
+/*
+ * One loop for each (lock, hint): what stands inside is the lock, the work asked for, the guard and the count; nothing
+ * else.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,8 +11,9 @@
 #include "spin-lock.h"
 
 /*
- * Each place where the hint stands is noted in the section relax_sites as two distances from the note itself, so that no relocation is needed: the
- * wait loop as executed can then be found and decoded. "%=" makes labels unique where a hint stands several times in a loop.
+ * Each place where the hint stands is noted in the section relax_sites as two distances from the note itself, so that
+ * no relocation is needed: the wait loop as executed can then be found and decoded. "%=" makes labels unique where a
+ * hint stands several times in a loop.
  */
 struct site_note {
 	int32_t begin, end;
@@ -54,13 +58,17 @@ ALWAYS_INLINE void critical_section(struct lock_shared *s, const struct work *wo
 
 ALWAYS_INLINE void count(struct lock_thread *t)
 {
-	atomic_store_explicit(&t->acquired, atomic_load_explicit(&t->acquired, memory_order_relaxed) + 1, memory_order_relaxed);
+	atomic_store_explicit(&t->acquired, atomic_load_explicit(&t->acquired, memory_order_relaxed) + 1,
+			      memory_order_relaxed);
 }
 
 /* The wait is over: what a hint changed for longer than itself (ppc64: the thread's priority) ends with it. */
 #define HINT_RESET() __asm__ volatile(ARCH_HINT_RESET)
 
-/* Ordered on both sides. Without a counter all readings are 0, and whoever measures sees no ticks (meters.ticks_usable). */
+/*
+ * Ordered on both sides. Without a counter all readings are 0, and whoever measures sees no ticks
+ * (meters.ticks_usable).
+ */
 #define TICKS() arch_ticks_begin()
 
 /* Under the lock: when it was got, and from whom. */
@@ -110,8 +118,9 @@ ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct l
 	}
 
 /*
- * Turns. Whoever sees in its turn that time is up says so to the other, hands over for the last time and leaves; so neither can be left waiting. The guard is on
- * another line, and no line but the word's may go between the CPUs here: it gets the sums at the end.
+ * Turns. Whoever sees in its turn that time is up says so to the other, hands over for the last time and leaves; so
+ * neither can be left waiting. The guard is on another line, and no line but the word's may go between the CPUs here:
+ * it gets the sums at the end.
  */
 #define HANDOFF(hint) \
 	static PROBE_NOCOPY void run_handoff_##hint(struct lock_shared *s, struct lock_thread *t) \
@@ -144,7 +153,8 @@ ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct l
 	ALWAYS_INLINE void relax_##ident(void *watched, uint64_t *spins) \
 	{ \
 		(void)spins; \
-		__asm__ volatile(RELAX_BEGIN setup "\n\t" body RELAX_END : : [p] ARCH_POINTER(watched) : ARCH_CLOBBERS); \
+		__asm__ volatile(RELAX_BEGIN setup "\n\t" body RELAX_END \
+				 : : [p] ARCH_POINTER(watched) : ARCH_CLOBBERS); \
 	} \
 	ALWAYS_INLINE void count_##ident(void *watched, uint64_t *spins) \
 	{ \
@@ -319,23 +329,23 @@ static void destroy_mutex(struct lock_shared *s)
 #define destroy_pthread_adaptive destroy_mutex
 
 #define ROW(lock_ident, lock_name, hint_ident, summary_text) \
-	{ .lock = lock_name, .hint = hint_##hint_ident, .summary = summary_text, .run = run_##lock_ident##_##hint_ident, \
-	  .run_counted = run_counted_##lock_ident##_##hint_ident, .init = init_##lock_ident, .destroy = destroy_nothing, \
-	  .take = take_##lock_ident, .give = give_##lock_ident },
+	{ .lock = lock_name, .hint = hint_##hint_ident, .summary = summary_text, \
+	  .run = run_##lock_ident##_##hint_ident, .run_counted = run_counted_##lock_ident##_##hint_ident, \
+	  .init = init_##lock_ident, .destroy = destroy_nothing, .take = take_##lock_ident, .give = give_##lock_ident },
 #define X(ident, name, need, effect, setup, body, summary_text) SPIN_LOCKS(ROW, ident)
 static const struct lock_pair pairs[] = {
 	ARCH_HINTS(X)
 #undef X
 #define X(ident, name, summary_text) \
-	{ .lock = name, .hint = "library", .summary = summary_text, .run = run_##ident, .run_counted = run_counted_##ident, \
-	  .init = init_##ident, .destroy = destroy_##ident, .take = take_##ident, .give = give_##ident },
+	{ .lock = name, .hint = "library", .summary = summary_text, \
+	  .run = run_##ident, .run_counted = run_counted_##ident, .init = init_##ident, .destroy = destroy_##ident, .take = take_##ident, .give = give_##ident },
 	LIBRARY_LOCKS(X)
 #undef X
 };
 
 #define X(ident, name, need, effect, setup, body, summary_text) \
-	{ .lock = "hand-off", .hint = hint_##ident, .summary = "two threads taking turns", .run = run_handoff_##ident, .init = init_zero, \
-	  .destroy = destroy_nothing },
+	{ .lock = "hand-off", .hint = hint_##ident, .summary = "two threads taking turns", \
+	  .run = run_handoff_##ident, .init = init_zero, .destroy = destroy_nothing },
 static const struct lock_pair handoffs[] = { ARCH_HINTS(X) };
 #undef X
 
@@ -392,7 +402,8 @@ int lock_prepare(const struct lock_pair *p, struct lock_shared *s, struct lock_t
 }
 
 /*
- * The notes hold addresses only. A note belongs to the function that begins nearest below it; all loops are functions of this file.
+ * The notes hold addresses only. A note belongs to the function that begins nearest below it; all loops are functions
+ * of this file.
  */
 static const void *owner(const unsigned char *at)
 {

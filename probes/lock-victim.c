@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What runs beside a spinner: a thread that wants the core's execution units, and one that waits for memory most of the time. */
+/*
+ * What runs beside a spinner: a thread that wants the core's execution units, and one that waits for memory most of the
+ * time.
+ */
 #include "spin-lock.h"
 
 ALWAYS_INLINE void count_block(struct lock_thread *t)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Spin locks whose wait loop contains a hint chosen at run time: one specialised loop for each (lock, hint) pair, so that the choice costs nothing
- * inside. Like all probes, these know nothing of time, statistics or output.
+ * Spin locks whose wait loop contains a hint chosen at run time: one specialised loop for each (lock, hint) pair, so
+ * that the choice costs nothing inside. Like all probes, these know nothing of time, statistics or output.
  */
 #ifndef PERF_RELAX_LOCK_H
 #define PERF_RELAX_LOCK_H
@@ -17,8 +17,8 @@
 #define LOCK_CS_LINES_MAX 64
 
 /*
- * X(ident, "name", extra, "summary"): the algorithms with a wait loop of ours. @extra is passed on, so that the list can be expanded inside another one
- * (each hint).
+ * X(ident, "name", extra, "summary"): the algorithms with a wait loop of ours. @extra is passed on, so that the list
+ * can be expanded inside another one (each hint).
  */
 #define SPIN_LOCKS(X, extra) \
 	X(tas, "tas", extra, "test-and-set: swaps until it gets 0") \
@@ -73,7 +73,8 @@ struct lock_event {
 	uint64_t spins;				/* passes of the wait loop */
 	bool handed_over;			/* it came from another thread, that released it at `released` */
 	unsigned long long released;
-	unsigned long long held, thought;	/* length of the critical section; of the work outside before it, 0: none yet */
+	/* length of the critical section; of the work outside before it, 0: none yet */
+	unsigned long long held, thought;
 };
 
 /* Called by the counting loops after each release; see lock_pair.run_counted. */
@@ -83,7 +84,8 @@ struct lock_hooks {
 };
 
 struct lock_thread {
-	_Alignas(LOCK_LINE) atomic_ullong acquired;	/* written by the thread, read by others at the ends of a window */
+	/* written by the thread, read by others at the ends of a window */
+	_Alignas(LOCK_LINE) atomic_ullong acquired;
 	_Alignas(LOCK_LINE) struct lock_shared *shared;
 	unsigned int index;		/* below LOCK_THREADS_MAX */
 	unsigned int ticket;		/* the number drawn, while it has a ticket lock */
@@ -95,9 +97,15 @@ struct lock_thread {
 struct lock_pair {
 	const char *lock, *hint;	/* hint "library": the C library's own wait loop */
 	const char *summary;		/* of the lock */
-	/* Acquire and release until shared->stop. Returns when stopped; nothing but the lock, the work and the count is in the loop. */
+	/*
+	 * Acquire and release until shared->stop. Returns when stopped; nothing but the lock, the work and the count is
+	 * in the loop.
+	 */
 	void (*run)(struct lock_shared *s, struct lock_thread *t);
-	/* The same, reading the architecture's counter around each acquisition and counting the spins (passes of the wait loop): dearer. */
+	/*
+	 * The same, reading the architecture's counter around each acquisition and counting the spins (passes of the
+	 * wait loop): dearer.
+	 */
 	void (*run_counted)(struct lock_shared *s, struct lock_thread *t);
 	int (*init)(struct lock_shared *s);	/* 0 or an errno */
 	void (*destroy)(struct lock_shared *s);
@@ -112,15 +120,17 @@ const struct lock_pair *lock_pair_at(size_t i);
 const struct lock_pair *lock_pair_find(const char *lock, const char *hint);
 
 /*
- * Not a lock: two threads that take turns, each waiting for its own with the hint; nothing but the word of the turn goes between their CPUs. One acquisition is
- * one hand-over from CPU to CPU. run() only, and exactly 2 threads; take and give are NULL. @i from 0, in the order of the hints; NULL past the end.
+ * Not a lock: two threads that take turns, each waiting for its own with the hint; nothing but the word of the turn
+ * goes between their CPUs. One acquisition is one hand-over from CPU to CPU. run() only, and exactly 2 threads; take
+ * and give are NULL. @i from 0, in the order of the hints; NULL past the end.
  */
 const struct lock_pair *lock_handoff_at(size_t i);
 const struct lock_pair *lock_handoff_find(const char *hint);
 
 /*
- * What may share a core with a spinner; both count blocks in t->acquired until shared->stop. LOCK_VICTIM_ALU_OPS additions and rotations in four independent
- * chains, registers only; LOCK_VICTIM_LOADS dependent loads from shared->chase, a ring of pointers made by lock_victim_ring().
+ * What may share a core with a spinner; both count blocks in t->acquired until shared->stop. LOCK_VICTIM_ALU_OPS
+ * additions and rotations in four independent chains, registers only; LOCK_VICTIM_LOADS dependent loads from
+ * shared->chase, a ring of pointers made by lock_victim_ring().
  */
 #define LOCK_VICTIM_ALU_OPS 512
 #define LOCK_VICTIM_LOADS 16
@@ -136,8 +146,8 @@ void lock_idle(uint64_t iters);
 int lock_prepare(const struct lock_pair *p, struct lock_shared *s, struct lock_thread *threads, unsigned int n);
 
 /*
- * Where the hint stands in the text of run(): up to @max places [begin, end), the wait loop's own first. The hint `none` has places with begin == end.
- * Returns how many there are.
+ * Where the hint stands in the text of run(): up to @max places [begin, end), the wait loop's own first. The hint
+ * `none` has places with begin == end. Returns how many there are.
  */
 struct lock_site {
 	const unsigned char *begin, *end;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The algorithms. Each acquire function takes the hint as a function that is always inlined, so that a pair of the two is one loop without a call.
- * Memory orders are the weakest that the algorithm needs: acquire on getting the lock, release on giving it away.
+ * The algorithms. Each acquire function takes the hint as a function that is always inlined, so that a pair of the two
+ * is one loop without a call. Memory orders are the weakest that the algorithm needs: acquire on getting the lock,
+ * release on giving it away.
  */
 #ifndef PERF_RELAX_SPIN_LOCK_H
 #define PERF_RELAX_SPIN_LOCK_H
@@ -55,7 +56,8 @@ ALWAYS_INLINE void release_ttas(struct lock_shared *s, struct lock_thread *t)
 }
 
 /* Bounded exponential back-off (Anderson 1990, Mellor-Crummey and Scott 1991, section 2.1). */
-ALWAYS_INLINE void acquire_ttas_backoff(struct lock_shared *s, struct lock_thread *t, lock_relax_fn *relax, uint64_t *spins)
+ALWAYS_INLINE void acquire_ttas_backoff(struct lock_shared *s, struct lock_thread *t, lock_relax_fn *relax,
+					uint64_t *spins)
 {
 	unsigned int wait = BACKOFF_MIN;
 
@@ -91,7 +93,8 @@ ALWAYS_INLINE void release_ticket(struct lock_shared *s, struct lock_thread *t)
 }
 
 /* Back-off in proportion to the number of waiters ahead (Mellor-Crummey and Scott 1991, section 2.2). */
-ALWAYS_INLINE void acquire_ticket_backoff(struct lock_shared *s, struct lock_thread *t, lock_relax_fn *relax, uint64_t *spins)
+ALWAYS_INLINE void acquire_ticket_backoff(struct lock_shared *s, struct lock_thread *t, lock_relax_fn *relax,
+					  uint64_t *spins)
 {
 	unsigned int mine = atomic_fetch_add_explicit(&s->lock.ticket.next, 1, memory_order_relaxed), ahead;
 
@@ -121,13 +124,17 @@ ALWAYS_INLINE void acquire_mcs(struct lock_shared *s, struct lock_thread *t, loc
 		relax(node, spins);
 }
 
-/* A successor that has swapped itself in but not linked itself yet is waited for without a hint: it is a few instructions away. */
+/*
+ * A successor that has swapped itself in but not linked itself yet is waited for without a hint: it is a few
+ * instructions away.
+ */
 ALWAYS_INLINE void release_mcs(struct lock_shared *s, struct lock_thread *t)
 {
 	struct lock_node *node = &t->node, *after = load_acquire(&node->next), *expected = node;
 
 	if (!after) {
-		if (atomic_compare_exchange_strong_explicit(&s->lock.tail, &expected, NULL, memory_order_release, memory_order_relaxed))
+		if (atomic_compare_exchange_strong_explicit(&s->lock.tail, &expected, NULL, memory_order_release,
+							    memory_order_relaxed))
 			return;
 		while (!(after = load_acquire(&node->next)))
 			;
@@ -157,8 +164,9 @@ ALWAYS_INLINE void release_clh(struct lock_shared *s, struct lock_thread *t)
 }
 
 /*
- * The kernel's queued spin lock: a byte for the lock, a bit for one pending waiter, and the tail of an MCS queue in one word. Here the tail is the thread's
- * index + 1. The word is only ever changed as a whole or by its low byte, as in the kernel; _Q_PENDING_BITS is 8.
+ * The kernel's queued spin lock: a byte for the lock, a bit for one pending waiter, and the tail of an MCS queue in one
+ * word. Here the tail is the thread's index + 1. The word is only ever changed as a whole or by its low byte, as in the
+ * kernel; _Q_PENDING_BITS is 8.
  */
 #define Q_LOCKED	0x1u
 #define Q_PENDING	0x100u
@@ -182,10 +190,12 @@ ALWAYS_INLINE void queue_qspin(struct lock_shared *s, struct lock_thread *t, loc
 	store(&node->wait, 1);
 	store(&node->next, NULL);
 	/* It may have become free meanwhile. */
-	if (!load(word) && atomic_compare_exchange_strong_explicit(word, &expected, Q_LOCKED, memory_order_acquire, memory_order_relaxed))
+	if (!load(word) && atomic_compare_exchange_strong_explicit(word, &expected, Q_LOCKED, memory_order_acquire,
+								   memory_order_relaxed))
 		return;
 	old = load(word);
-	while (!atomic_compare_exchange_weak_explicit(word, &old, (old & Q_LOW_MASK) | tail, memory_order_acq_rel, memory_order_relaxed))
+	while (!atomic_compare_exchange_weak_explicit(word, &old, (old & Q_LOW_MASK) | tail, memory_order_acq_rel,
+						      memory_order_relaxed))
 		;
 	if (old >> Q_TAIL_SHIFT) {
 		store_release(&s->threads[(old >> Q_TAIL_SHIFT) - 1].node.next, node);
@@ -195,10 +205,12 @@ ALWAYS_INLINE void queue_qspin(struct lock_shared *s, struct lock_thread *t, loc
 	while ((val = load_acquire(word)) & Q_LOW_MASK)
 		relax(&s->lock, spins);
 	/*
-	 * Head of the queue. Alone in it: the tail goes too, but only if the word is nothing but the tail. When somebody has just set the pending bit, it is
-	 * theirs to take back (clearing it here as well would clear the next waiter's); they have seen the tail and queue behind us, so a successor comes.
+	 * Head of the queue. Alone in it: the tail goes too, but only if the word is nothing but the tail. When
+	 * somebody has just set the pending bit, it is theirs to take back (clearing it here as well would clear the
+	 * next waiter's); they have seen the tail and queue behind us, so a successor comes.
 	 */
-	if (val == tail && atomic_compare_exchange_strong_explicit(word, &val, Q_LOCKED, memory_order_acquire, memory_order_relaxed))
+	if (val == tail &&
+	    atomic_compare_exchange_strong_explicit(word, &val, Q_LOCKED, memory_order_acquire, memory_order_relaxed))
 		return;
 	atomic_fetch_or_explicit(word, Q_LOCKED, memory_order_acquire);
 	while (!(next = load_acquire(&node->next)))
@@ -211,7 +223,9 @@ ALWAYS_INLINE void acquire_qspin(struct lock_shared *s, struct lock_thread *t, l
 	unsigned int val = 0;
 	atomic_uint *word = &s->lock.word;
 
-	if (__builtin_expect(atomic_compare_exchange_strong_explicit(word, &val, Q_LOCKED, memory_order_acquire, memory_order_relaxed), 1))
+	if (__builtin_expect(atomic_compare_exchange_strong_explicit(word, &val, Q_LOCKED, memory_order_acquire,
+								     memory_order_relaxed),
+			     1))
 		return;
 	/* The pending waiter is taking the lock this instant: wait for that, for a while. */
 	for (unsigned int i = 0; val == Q_PENDING && i < Q_PENDING_LOOPS; i++) {
@@ -245,18 +259,22 @@ ALWAYS_INLINE void release_qspin(struct lock_shared *s, struct lock_thread *t)
 }
 
 /* Drepper, "Futexes Are Tricky", mutex 2 (0 free, 1 held, 2 held and somebody may sleep), after a bounded spin. */
-ALWAYS_INLINE void acquire_spin_park(struct lock_shared *s, struct lock_thread *t, lock_relax_fn *relax, uint64_t *spins)
+ALWAYS_INLINE void acquire_spin_park(struct lock_shared *s, struct lock_thread *t, lock_relax_fn *relax,
+				     uint64_t *spins)
 {
 	unsigned int expected = 0;
 
 	(void)t;
-	if (__builtin_expect(atomic_compare_exchange_strong_explicit(&s->lock.word, &expected, 1, memory_order_acquire, memory_order_relaxed), 1))
+	if (__builtin_expect(atomic_compare_exchange_strong_explicit(&s->lock.word, &expected, 1, memory_order_acquire,
+								     memory_order_relaxed),
+			     1))
 		return;
 	for (unsigned int i = 0; i < PARK_SPINS; i++) {
 		relax(&s->lock, spins);
 		expected = 0;
 		if (!load(&s->lock.word) &&
-		    atomic_compare_exchange_strong_explicit(&s->lock.word, &expected, 1, memory_order_acquire, memory_order_relaxed))
+		    atomic_compare_exchange_strong_explicit(&s->lock.word, &expected, 1, memory_order_acquire,
+							    memory_order_relaxed))
 			return;
 	}
 	while (swap_acquire(&s->lock.word, 2))

@@ -56,8 +56,9 @@ int lock_plan_hints(struct lock_cmd *l)
 		const char *why = p ? probe_why_absent(p) : NULL, *elsewhere = probe_foreign(l->hints.item[i]);
 
 		if (!p || p->class != PROBE_HINT) {
-			msg_error("--hint: '%s' is not a hint%s%s; `perf relax list hints` shows those of this CPU", l->hints.item[i],
-				  elsewhere ? " of this architecture but one of " : "", elsewhere ? elsewhere : "");
+			msg_error("--hint: '%s' is not a hint%s%s; `perf relax list hints` shows those of this CPU",
+				  l->hints.item[i], elsewhere ? " of this architecture but one of " : "",
+				  elsewhere ? elsewhere : "");
 			return elsewhere ? EXIT_CANNOT : EXIT_USAGE;
 		}
 		if (why) {
@@ -79,7 +80,9 @@ int lock_plan_locks(struct lock_cmd *l)
 		if (!is_lock(l->locks.item[i]))
 			return unknown_lock(l->locks.item[i]);
 		if (!lock_pair_find(l->locks.item[i], l->hints.item[0]) && l->locks.n == 1) {
-			msg_error("--lock %s: its wait loop is the C library's, so there are no hints to compare; name other locks beside it", l->locks.item[i]);
+			msg_error("--lock %s: its wait loop is the C library's, so there are no hints to compare; name "
+				  "other locks beside it",
+				  l->locks.item[i]);
 			return EXIT_USAGE;
 		}
 	}
@@ -87,7 +90,9 @@ int lock_plan_locks(struct lock_cmd *l)
 	if (l->locks.n > 1 && !l->locks_are_arms)
 		for (size_t i = 0; i < l->locks.n; i++)
 			if (!lock_pair_find(l->locks.item[i], l->hints.item[0])) {
-				msg_error("--lock %s: its wait loop is the C library's: compare it with other locks, with one --hint", l->locks.item[i]);
+				msg_error("--lock %s: its wait loop is the C library's: compare it with other locks, "
+					  "with one --hint",
+					  l->locks.item[i]);
 				return EXIT_USAGE;
 			}
 	return EXIT_DONE;
@@ -123,8 +128,10 @@ static int check_fifo(const struct lock_cmd *l, uint64_t threads)
 {
 	if (!l->fifo || threads < l->session.cpus.n)
 		return EXIT_DONE;
-	msg_error("--fifo with %llu thread%s would take every one of the %zu CPU%s from all else on this machine; use fewer threads or more CPUs",
-		  (unsigned long long)threads, threads == 1 ? "" : "s", l->session.cpus.n, l->session.cpus.n == 1 ? "" : "s");
+	msg_error("--fifo with %llu thread%s would take every one of the %zu CPU%s from all else on this machine; use "
+		  "fewer threads or more CPUs",
+		  (unsigned long long)threads, threads == 1 ? "" : "s", l->session.cpus.n,
+		  l->session.cpus.n == 1 ? "" : "s");
 	return EXIT_CANNOT;
 }
 
@@ -137,7 +144,10 @@ static struct topology usable(const struct lock_cmd *l)
 	return t;
 }
 
-/* The last CPUs, as interrupts gather on the first ones; of a hybrid machine those of the first CPU's type before others. */
+/*
+ * The last CPUs, as interrupts gather on the first ones; of a hybrid machine those of the first CPU's type before
+ * others.
+ */
 static void place_anywhere(const struct lock_cmd *l, uint64_t threads, struct cpulist *cpus)
 {
 	const struct cpulist *all = &l->session.cpus;
@@ -167,11 +177,13 @@ static int place_threads(struct lock_cmd *l, const char *place, uint64_t threads
 		err = topology_place(&t, place, threads, &c->cpus, &why);
 	if (!err)
 		return EXIT_DONE;
-	msg_error("--place %s with %llu thread%s: %s", place, (unsigned long long)threads, threads == 1 ? "" : "s", why.text);
+	msg_error("--place %s with %llu thread%s: %s", place, (unsigned long long)threads, threads == 1 ? "" : "s",
+		  why.text);
 	return err == -EINVAL ? EXIT_USAGE : EXIT_CANNOT;
 }
 
-static void set_number(struct lock_cmd *l, const struct condition *c, const char *key, const char *format, double number)
+static void set_number(struct lock_cmd *l, const struct condition *c, const char *key, const char *format,
+		       double number)
 {
 	char text[64];
 
@@ -188,7 +200,8 @@ static struct condition *add_condition(struct lock_cmd *l, const char *lock, uns
 
 	l->condition = util_realloc(l->condition, l->ncondition + 1, sizeof(*l->condition));
 	c = &l->condition[l->ncondition++];
-	*c = (struct condition){ .lock = lock, .run = { .threads = threads, .window_s = l->window_ms / 1e3, .fifo = l->fifo,
+	*c = (struct condition){ .lock = lock, .run = { .threads = threads, .window_s = l->window_ms / 1e3,
+		.fifo = l->fifo,
 		.interrupted = experiment_interrupted, .spinner_cpu = -1, .victim_cpu = -1 } };
 	l->max_threads = threads > l->max_threads ? threads : l->max_threads;
 	return c;
@@ -222,17 +235,21 @@ static void describe_contention(struct lock_cmd *l, struct condition *c, const c
 {
 	char text[64];
 
-	describe(l, c, util_asprintf("%s%sthreads=%u place=%s", c->lock ? c->lock : "", c->lock ? " " : "", c->run.threads, place));
+	describe(l, c,
+		 util_asprintf("%s%sthreads=%u place=%s", c->lock ? c->lock : "", c->lock ? " " : "", c->run.threads,
+			       place));
 	result_condition_set(l->result, c->index, "place", place);
 	if (c->run.cpus.n == 2)
-		result_condition_set(l->result, c->index, "relation", lock_relation(&l->session.topology, c->run.cpus.cpu[0], c->run.cpus.cpu[1]));
+		result_condition_set(l->result, c->index, "relation",
+				     lock_relation(&l->session.topology, c->run.cpus.cpu[0], c->run.cpus.cpu[1]));
 	set_number(l, c, "cs_iters", "%.0f", (double)work->cs_iters);
 	set_number(l, c, "cs_measured_ns", "%.1f", work->cs_ns);
 	set_number(l, c, "think_iters", "%.0f", (double)work->think_iters);
 	set_number(l, c, "think_measured_ns", "%.1f", work->think_ns);
 	set_number(l, c, "cs_lines", "%.0f", c->run.cs_lines);
 	if (c->run.threads > c->run.cpus.n) {
-		snprintf(text, sizeof(text), "%u threads on %zu CPU%s", c->run.threads, c->run.cpus.n, c->run.cpus.n == 1 ? "" : "s");
+		snprintf(text, sizeof(text), "%u threads on %zu CPU%s", c->run.threads, c->run.cpus.n,
+			 c->run.cpus.n == 1 ? "" : "s");
 		result_condition_set(l->result, c->index, "oversubscribed", text);
 		result_warn(l->result, WARN_OVERSUBSCRIBED, text);
 	}
@@ -261,7 +278,10 @@ static int plan_contention(struct lock_cmd *l, const char *lock, const struct wo
 	return status;
 }
 
-/* The victim's CPU and the spinner's: threads of one core, or where --victim-cpu says, the spinner then on the last other one. */
+/*
+ * The victim's CPU and the spinner's: threads of one core, or where --victim-cpu says, the spinner then on the last
+ * other one.
+ */
 static int place_victim(struct lock_cmd *l, struct lock_condition *c)
 {
 	struct topology t = usable(l);
@@ -308,7 +328,8 @@ static int plan_victim(struct lock_cmd *l, const char *lock)
 	if (status)
 		return status;
 	relation = lock_relation(&l->session.topology, c->run.spinner_cpu, c->run.victim_cpu);
-	describe(l, c, util_asprintf("%s spinner=%d victim=%d (%s)", lock, c->run.spinner_cpu, c->run.victim_cpu, relation));
+	describe(l, c,
+		 util_asprintf("%s spinner=%d victim=%d (%s)", lock, c->run.spinner_cpu, c->run.victim_cpu, relation));
 	set_number(l, c, "spinner_cpu", "%.0f", c->run.spinner_cpu);
 	set_number(l, c, "victim_cpu", "%.0f", c->run.victim_cpu);
 	result_condition_set(l->result, c->index, "relation", relation);
@@ -328,7 +349,8 @@ static int plan_matrix(struct lock_cmd *l)
 		return EXIT_CANNOT;
 	}
 	if (cpus->n * (cpus->n - 1) / 2 > PAIRS_MAX) {
-		msg_error("--matrix: %zu CPUs make %zu pairs, more than %d; choose CPUs with -C", cpus->n, cpus->n * (cpus->n - 1) / 2, PAIRS_MAX);
+		msg_error("--matrix: %zu CPUs make %zu pairs, more than %d; choose CPUs with -C", cpus->n,
+			  cpus->n * (cpus->n - 1) / 2, PAIRS_MAX);
 		return EXIT_USAGE;
 	}
 	for (size_t i = 0; i < cpus->n; i++)
@@ -359,8 +381,9 @@ int lock_plan_conditions(struct lock_cmd *l)
 	work.cs_ns = work.cs_iters ? lock_run_idle_ns(work.cs_iters) : 0;
 	work.think_ns = work.think_iters ? lock_run_idle_ns(work.think_iters) : 0;
 	for (size_t i = 0; i < (l->locks_are_arms ? 1 : l->locks.n) && !status; i++)
-		status = l->mode == LOCK_VICTIM ? plan_victim(l, l->locks.item[i]) :
-						  plan_contention(l, l->locks_are_arms ? NULL : l->locks.item[i], &work);
+		status = l->mode == LOCK_VICTIM
+				 ? plan_victim(l, l->locks.item[i])
+				 : plan_contention(l, l->locks_are_arms ? NULL : l->locks.item[i], &work);
 	return status;
 }
 
@@ -380,7 +403,8 @@ const struct lock_pair *lock_plan_pair(const struct lock_cmd *l, const struct co
 }
 
 /*
- * The wait loops' own bytes, as they stand in the text of run(): around each place of the hint the innermost loop, each loop once. False: none was found.
+ * The wait loops' own bytes, as they stand in the text of run(): around each place of the hint the innermost loop, each
+ * loop once. False: none was found.
  */
 static bool wait_loops(const struct lock_pair *p, char hex[HEX_SIZE], char text[TEXT_SIZE])
 {
@@ -393,7 +417,8 @@ static bool wait_loops(const struct lock_pair *p, char hex[HEX_SIZE], char text[
 		bool again = false;
 		size_t h = strlen(hex), t = strlen(text);
 
-		if (disasm_loop_around((const unsigned char *)(uintptr_t)p->run, site[i].begin, site[i].end, &begin, &end))
+		if (disasm_loop_around((const unsigned char *)(uintptr_t)p->run, site[i].begin, site[i].end, &begin,
+				       &end))
 			continue;
 		for (size_t j = 0; j < n; j++)
 			again = again || seen[j] == begin;
@@ -413,7 +438,8 @@ static bool wait_loops(const struct lock_pair *p, char hex[HEX_SIZE], char text[
 }
 
 /*
- * An arm is shown by its wait loop; when several locks have one each, by the bytes of the hint that is in all of them. Either way each condition records its loops.
+ * An arm is shown by its wait loop; when several locks have one each, by the bytes of the hint that is in all of them.
+ * Either way each condition records its loops.
  */
 static void add_arm(struct lock_cmd *l, const char *name, size_t arm)
 {
@@ -427,7 +453,10 @@ static void add_arm(struct lock_cmd *l, const char *name, size_t arm)
 		disasm_bytes_hex(site.begin, (size_t)(site.end - site.begin), hex, sizeof(hex));
 		disasm_text(site.begin, (size_t)(site.end - site.begin), text, sizeof(text));
 	}
-	result_add_arm(l->result, name, "lock", found ? hex : NULL, found ? text : !strcmp(p->hint, "library") ? "the C library's own" : NULL);
+	result_add_arm(l->result, name, "lock", found ? hex : NULL,
+		       found                         ? text
+		       : !strcmp(p->hint, "library") ? "the C library's own"
+						     : NULL);
 }
 
 static void record_loops(struct lock_cmd *l, const struct condition *c)
@@ -445,7 +474,10 @@ static void record_loops(struct lock_cmd *l, const struct condition *c)
 	}
 }
 
-/* Equal bytes of all wait loops, whatever the lock; where no loop can be decoded, equal bytes of the hint in equal loops. */
+/*
+ * Equal bytes of all wait loops, whatever the lock; where no loop can be decoded, equal bytes of the hint in equal
+ * loops.
+ */
 static bool same_loops(const struct lock_cmd *l, size_t a, size_t b)
 {
 	char hex[2][HEX_SIZE], text[TEXT_SIZE];

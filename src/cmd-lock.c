@@ -12,14 +12,29 @@
 #define DEFAULT_WINDOW_MS 20.0
 #define DEFAULT_VICTIM_WINDOW_MS 10.0	/* a trial has four */
 
-enum { KEY_LOCK = 0x200, KEY_HINT, KEY_PLACE, KEY_CS, KEY_THINK, KEY_CS_LINES, KEY_WINDOW, KEY_FIFO, KEY_VICTIM, KEY_VICTIM_CPU, KEY_MATRIX };
+enum {
+	KEY_LOCK = 0x200,
+	KEY_HINT,
+	KEY_PLACE,
+	KEY_CS,
+	KEY_THINK,
+	KEY_CS_LINES,
+	KEY_WINDOW,
+	KEY_FIFO,
+	KEY_VICTIM,
+	KEY_VICTIM_CPU,
+	KEY_MATRIX
+};
 
 static const struct argp_option lock_options[] = {
 	{ "lock", KEY_LOCK, "LIST", 0, "Locks (default ttas); with one hint, the locks are the arms", 0 },
-	{ "hint", KEY_HINT, "LIST", 0, "Hints in the wait loop, the arms (default: those of this CPU); the first is the reference", 0 },
+	{ "hint", KEY_HINT, "LIST", 0,
+	  "Hints in the wait loop, the arms (default: those of this CPU); the first is the reference", 0 },
 	{ "threads", 't', "LIST", 0, "Numbers of threads (default 2)", 0 },
-	{ "place", KEY_PLACE, "LIST", 0, "Where the threads run: smt, core, llc, numa, any (default), or a list of CPUs; may be repeated", 0 },
-	{ "cs", KEY_CS, "N[ns]", 0, "Work inside the lock: iterations of an empty loop, or nanoseconds (default 0)", 0 },
+	{ "place", KEY_PLACE, "LIST", 0,
+	  "Where the threads run: smt, core, llc, numa, any (default), or a list of CPUs; may be repeated", 0 },
+	{ "cs", KEY_CS, "N[ns]", 0, "Work inside the lock: iterations of an empty loop, or nanoseconds (default 0)",
+	  0 },
 	{ "think", KEY_THINK, "N[ns]", 0, "Work outside the lock (default 0)", 0 },
 	{ "cs-lines", KEY_CS_LINES, "N", 0, "Cache lines written inside the lock, 0 to 64 (default 0)", 0 },
 	{ "window", KEY_WINDOW, "MS", 0, "Length of a window in ms (default 20; with --victim 10)", 0 },
@@ -72,7 +87,8 @@ static void parse_places(char *arg, struct list *places)
 	parse_list("--place", arg, places);
 	for (size_t i = first; i < places->n; i++)
 		if (*places->item[i] >= '0' && *places->item[i] <= '9') {
-			msg_error("--place: '%s' beside words: give a list of CPUs in a --place of its own", places->item[i]);
+			msg_error("--place: '%s' beside words: give a list of CPUs in a --place of its own",
+				  places->item[i]);
 			exit(EXIT_USAGE);
 		}
 }
@@ -182,12 +198,14 @@ const struct argp argp_lock = {
 	.options = lock_options,
 	.parser = parse_lock,
 	.doc = "Threads take and release one lock; compare the hint in its wait loop, or the locks themselves.\v"
-	       "Each (lock, hint) is a loop of its own in this program; the bytes shown are those of its wait loop. Each number of threads, place and "
+	       "Each (lock, hint) is a loop of its own in this program; the bytes shown are those of its wait loop. "
+	       "Each number of threads, place and "
 	       "lock is a condition with a table of its own.",
 	.children = lock_children,
 };
 
-static int run_trial(struct lock_cmd *l, const struct condition *c, const struct lock_pair *p, struct value *values, struct reason *why)
+static int run_trial(struct lock_cmd *l, const struct condition *c, const struct lock_pair *p, struct value *values,
+		     struct reason *why)
 {
 	int err;
 
@@ -197,11 +215,13 @@ static int run_trial(struct lock_cmd *l, const struct condition *c, const struct
 		return lock_run_handoff(l->run, p, &c->run, values, why);
 	err = lock_run_trial(l->run, p, &c->run, values, l->per_thread, why);
 	for (size_t i = 0; i < l->max_threads && !err; i++)
-		values[l->thread_metric + i] = i < c->run.threads ? value_of((double)l->per_thread[i]) : value_missing("no such thread in this condition");
+		values[l->thread_metric + i] = i < c->run.threads ? value_of((double)l->per_thread[i])
+								  : value_missing("no such thread in this condition");
 	return err;
 }
 
-static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct value *values, unsigned int *flags, struct reason *why)
+static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct value *values, unsigned int *flags,
+		 struct reason *why)
 {
 	struct lock_cmd *l = ctx;
 	const struct condition *c = &l->condition[condition];
@@ -215,7 +235,10 @@ static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct v
 
 static int measure(struct lock_cmd *l)
 {
-	double budget_s = l->options.time_s > 0 ? l->options.time_s : l->options.rounds ? 0 : l->mode == LOCK_MATRIX ? DEFAULT_PAIR_TIME_S : DEFAULT_TIME_S;
+	double budget_s = l->options.time_s > 0    ? l->options.time_s
+			  : l->options.rounds      ? 0
+			  : l->mode == LOCK_MATRIX ? DEFAULT_PAIR_TIME_S
+						   : DEFAULT_TIME_S;
 	struct reason why = { 0 };
 	enum experiment_end end = EXPERIMENT_SETTLED;
 	double level = l->result->rule.level;
@@ -225,12 +248,20 @@ static int measure(struct lock_cmd *l)
 	experiment_catch_signals();
 	for (size_t i = 0; i < l->ncondition && !err && end != EXPERIMENT_INTERRUPTED; i++) {
 		struct experiment e = {
-			.result = l->result, .condition = i, .rounds = l->options.rounds, .budget_s = budget_s, .trial = trial, .ctx = l,
+			.result = l->result,
+			.condition = i,
+			.rounds = l->options.rounds,
+			.budget_s = budget_s,
+			.trial = trial,
+			.ctx = l,
 			.progress = l->options.quiet ? NULL : session_progress,
 		};
 
 		err = experiment_run(&e, &end, &why);
-		/* Verdicts of all conditions are given at one level: the most careful one that any condition stopped at. */
+		/*
+		 * Verdicts of all conditions are given at one level: the most careful one that any condition stopped
+		 * at.
+		 */
 		level = e.level > level ? e.level : level;
 		flags |= e.flags;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Latency histogram of bounded relative error over the whole range of 64 bits, constant memory, no value dropped or clamped: linear below 2^7, then 128 steps
- * for each power of two (at most 0.8 % wide), the scheme of HdrHistogram. Pure.
+ * Latency histogram of bounded relative error over the whole range of 64 bits, constant memory, no value dropped or
+ * clamped: linear below 2^7, then 128 steps for each power of two (at most 0.8 % wide), the scheme of HdrHistogram.
+ * Pure.
  */
 #ifndef PERF_RELAX_HISTOGRAM_H
 #define PERF_RELAX_HISTOGRAM_H

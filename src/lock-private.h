@@ -34,7 +34,8 @@ struct lock_run {
 	struct worker *worker;
 	unsigned int room;
 	struct histogram merged;
-	struct histogram *histograms;		/* WORKER_HISTOGRAMS for each worker, 58 kB each, touched only where used */
+	/* WORKER_HISTOGRAMS for each worker, 58 kB each, touched only where used */
+	struct histogram *histograms;
 	bool preempted;				/* in this trial, some thread */
 	bool lost;				/* threads are still running: nothing may be freed */
 	/* one window */
@@ -55,11 +56,11 @@ enum window_kind {
 };
 
 /*
- * Run @n workers for @window_s, their loops and CPUs already set. Counts of each in the window go to @per_thread. 0, or -errno with @why (see
- * lock_run_trial()); -EINTR when c->interrupted says so.
+ * Run @n workers for @window_s, their loops and CPUs already set. Counts of each in the window go to @per_thread. 0, or
+ * -errno with @why (see lock_run_trial()); -EINTR when c->interrupted says so.
  */
-int lock_window(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, unsigned int n, double window_s, enum window_kind kind,
-		uint64_t *per_thread, struct window *w, struct reason *why);
+int lock_window(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, unsigned int n,
+		double window_s, enum window_kind kind, uint64_t *per_thread, struct window *w, struct reason *why);
 
 uint64_t lock_now_ns(void);
 

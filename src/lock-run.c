@@ -34,13 +34,16 @@ static void fairness(const uint64_t *x, unsigned int n, struct value *values)
 		values[LOCK_VALUE_MEDIAN_SHARE] = value_of((sorted[(n - 1) / 2] + sorted[n / 2]) / 2 / sum);
 		values[LOCK_VALUE_MAX_SHARE] = value_of(sorted[n - 1] / sum);
 	} else {
-		values[LOCK_VALUE_JAIN] = values[LOCK_VALUE_MIN_SHARE] = values[LOCK_VALUE_MEDIAN_SHARE] = values[LOCK_VALUE_MAX_SHARE] =
-			value_missing(NOBODY);
+		values[LOCK_VALUE_JAIN] = values[LOCK_VALUE_MIN_SHARE] = values[LOCK_VALUE_MEDIAN_SHARE] =
+			values[LOCK_VALUE_MAX_SHARE] = value_missing(NOBODY);
 	}
 	free(sorted);
 }
 
-/* One kind of histogram of all threads in run->merged; the missing value says why there is nothing to take a quantile of. */
+/*
+ * One kind of histogram of all threads in run->merged; the missing value says why there is nothing to take a quantile
+ * of.
+ */
 static struct value merge(struct lock_run *run, unsigned int n, int kind, const char *empty)
 {
 	if (!run->meters->ticks_usable)
@@ -79,12 +82,14 @@ static void latencies(struct lock_run *run, unsigned int n, bool spins_counted, 
 	if (!spins_counted)
 		values[LOCK_VALUE_SPINS] = value_missing("the wait loop is the C library's");
 	else
-		values[LOCK_VALUE_SPINS] = acquisitions ? value_of((double)spins / (double)acquisitions) : value_missing(NOBODY);
+		values[LOCK_VALUE_SPINS] = acquisitions ? value_of((double)spins / (double)acquisitions)
+							: value_missing(NOBODY);
 }
 
 /*
- * A counter by the beginning of its name ("cycles:u" when the kernel may not be counted; one for each core type of a hybrid CPU, which add up) for one
- * acquisition. Counted is all that the threads do from their making to their end, so it is divided by all acquisitions, not only those in the window.
+ * A counter by the beginning of its name ("cycles:u" when the kernel may not be counted; one for each core type of a
+ * hybrid CPU, which add up) for one acquisition. Counted is all that the threads do from their making to their end, so
+ * it is divided by all acquisitions, not only those in the window.
  */
 static struct value per_acquisition(const struct lock_run *run, const char *name, uint64_t acquisitions)
 {
@@ -105,7 +110,8 @@ static struct value per_acquisition(const struct lock_run *run, const char *name
 	return value_of(sum.number / (double)acquisitions);
 }
 
-static void set_loops(struct lock_run *run, const struct lock_condition *c, void (*loop)(struct lock_shared *s, struct lock_thread *t))
+static void set_loops(struct lock_run *run, const struct lock_condition *c,
+		      void (*loop)(struct lock_shared *s, struct lock_thread *t))
 {
 	for (unsigned int i = 0; i < c->threads; i++) {
 		run->worker[i].loop = loop;
@@ -124,8 +130,8 @@ static int begin_trial(struct lock_run *run, unsigned int n, struct reason *why)
 	return 0;
 }
 
-int lock_run_trial(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, struct value *values, uint64_t *per_thread,
-		   struct reason *why)
+int lock_run_trial(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c,
+		   struct value *values, uint64_t *per_thread, struct reason *why)
 {
 	uint64_t *ignored, all = 0;
 	struct window w = { 0 };
@@ -164,7 +170,8 @@ int lock_run_trial(struct lock_run *run, const struct lock_pair *p, const struct
 
 /* The victim's blocks per second, alone or beside the spinner. */
 static int victim_rate(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c,
-		       void (*victim)(struct lock_shared *s, struct lock_thread *t), bool beside, double *rate, struct reason *why)
+		       void (*victim)(struct lock_shared *s, struct lock_thread *t), bool beside, double *rate,
+		       struct reason *why)
 {
 	uint64_t blocks[2];
 	struct window w = { 0 };
@@ -180,15 +187,18 @@ static int victim_rate(struct lock_run *run, const struct lock_pair *p, const st
 	return err;
 }
 
-int lock_run_victim(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, struct value *values, struct reason *why)
+int lock_run_victim(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c,
+		    struct value *values, struct reason *why)
 {
 	static const struct {
 		void (*loop)(struct lock_shared *s, struct lock_thread *t);
 		double operations;	/* of one block */
 		enum lock_victim_value share, beside, alone;
 	} victim[] = {
-		{ lock_victim_alu, LOCK_VICTIM_ALU_OPS, LOCK_VALUE_VICTIM_ALU_SHARE, LOCK_VALUE_VICTIM_ALU, LOCK_VALUE_VICTIM_ALU_ALONE },
-		{ lock_victim_memory, LOCK_VICTIM_LOADS, LOCK_VALUE_VICTIM_MEMORY_SHARE, LOCK_VALUE_VICTIM_MEMORY, LOCK_VALUE_VICTIM_MEMORY_ALONE },
+		{ lock_victim_alu, LOCK_VICTIM_ALU_OPS, LOCK_VALUE_VICTIM_ALU_SHARE, LOCK_VALUE_VICTIM_ALU,
+		  LOCK_VALUE_VICTIM_ALU_ALONE },
+		{ lock_victim_memory, LOCK_VICTIM_LOADS, LOCK_VALUE_VICTIM_MEMORY_SHARE, LOCK_VALUE_VICTIM_MEMORY,
+		  LOCK_VALUE_VICTIM_MEMORY_ALONE },
 	};
 	double alone = 0, beside = 0;
 	int err = begin_trial(run, 2, why);
@@ -204,12 +214,14 @@ int lock_run_victim(struct lock_run *run, const struct lock_pair *p, const struc
 			err = victim_rate(run, p, c, victim[i].loop, true, &beside, why);
 		values[victim[i].alone] = value_of(alone * victim[i].operations);
 		values[victim[i].beside] = value_of(beside * victim[i].operations);
-		values[victim[i].share] = alone > 0 ? value_of(beside / alone) : value_missing("the victim did not come to run");
+		values[victim[i].share] = alone > 0 ? value_of(beside / alone)
+						    : value_missing("the victim did not come to run");
 	}
 	return err;
 }
 
-int lock_run_handoff(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, struct value *values, struct reason *why)
+int lock_run_handoff(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c,
+		     struct value *values, struct reason *why)
 {
 	uint64_t turns[2];
 	struct window w = { 0 };
@@ -221,8 +233,9 @@ int lock_run_handoff(struct lock_run *run, const struct lock_pair *p, const stru
 	err = lock_window(run, p, c, 2, c->window_s, WINDOW_CONTEND, turns, &w, why);
 	if (err)
 		return err;
-	values[LOCK_VALUE_MATRIX_HANDOFF] = turns[0] + turns[1] ? value_of(w.seconds * 1e9 / (double)(turns[0] + turns[1])) :
-					    value_missing("the turn never changed in the window");
+	values[LOCK_VALUE_MATRIX_HANDOFF] = turns[0] + turns[1]
+						    ? value_of(w.seconds * 1e9 / (double)(turns[0] + turns[1]))
+						    : value_missing("the turn never changed in the window");
 	values[LOCK_VALUE_MATRIX_OVERLAP] = value_of(w.seconds / w.run_s);
 	return 0;
 }

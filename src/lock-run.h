@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lock contention as a workload: threads that take and release one lock for a time window. Knows nothing of arms, verdicts or output.
+ * Lock contention as a workload: threads that take and release one lock for a time window. Knows nothing of arms,
+ * verdicts or output.
  */
 #ifndef PERF_RELAX_LOCK_RUN_H
 #define PERF_RELAX_LOCK_RUN_H
@@ -55,7 +56,8 @@ enum lock_matrix_value { LOCK_MATRIX_METRICS(X) LOCK_MATRIX_VALUES };
 
 struct lock_condition {
 	unsigned int threads;
-	struct cpulist cpus;		/* thread i runs on cpus.cpu[i % cpus.n], in the order of placement; n = 0: not pinned */
+	/* thread i runs on cpus.cpu[i % cpus.n], in the order of placement; n = 0: not pinned */
+	struct cpulist cpus;
 	uint64_t cs_iters, think_iters;	/* lock_idle() iterations */
 	unsigned int cs_lines;
 	double window_s;		/* of the uncounted part; the counted one is half as long */
@@ -67,40 +69,50 @@ struct lock_condition {
 struct lock_run;
 
 /*
- * Memory for up to @threads threads. @m: open clocks, for ns and the rate of the counter. Counters for all threads are opened where the machine has them.
- * NULL and @why on error.
+ * Memory for up to @threads threads. @m: open clocks, for ns and the rate of the counter. Counters for all threads are
+ * opened where the machine has them. NULL and @why on error.
  */
 struct lock_run *lock_run_open(const struct meters *m, unsigned int threads, struct reason *why);
 void lock_run_close(struct lock_run *run);
 
 /*
- * One trial: a window without any counting for the rate, and one with the counter read around every acquisition for latencies and spins. Stores LOCK_VALUES
- * values, and per thread its acquisitions in the first window in @per_thread (room for c->threads). Verifies mutual exclusion: a mismatch is -EPROTO. A
- * thread that cannot be made, pinned or started ends the trial with -errno; nothing is left running in any case. -ETIMEDOUT: the watchdog could not end it.
+ * One trial: a window without any counting for the rate, and one with the counter read around every acquisition for
+ * latencies and spins. Stores LOCK_VALUES values, and per thread its acquisitions in the first window in @per_thread
+ * (room for c->threads). Verifies mutual exclusion: a mismatch is -EPROTO. A thread that cannot be made, pinned or
+ * started ends the trial with -errno; nothing is left running in any case. -ETIMEDOUT: the watchdog could not end it.
  */
-int lock_run_trial(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, struct value *values, uint64_t *per_thread,
-		   struct reason *why);
+int lock_run_trial(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c,
+		   struct value *values, uint64_t *per_thread, struct reason *why);
 
 /*
- * One trial of --victim: a thread on c->victim_cpu computes, then loads from memory, each alone and beside a thread on c->spinner_cpu that waits in @p's wait
- * loop for a lock that is never free. LOCK_VICTIM_VALUES values. Errors as above.
+ * One trial of --victim: a thread on c->victim_cpu computes, then loads from memory, each alone and beside a thread on
+ * c->spinner_cpu that waits in @p's wait loop for a lock that is never free. LOCK_VICTIM_VALUES values. Errors as
+ * above.
  */
-int lock_run_victim(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, struct value *values, struct reason *why);
+int lock_run_victim(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c,
+		    struct value *values, struct reason *why);
 #define LOCK_VICTIM_BYTES (32u << 20)	/* of the memory-bound victim: beyond any core's own caches */
 
 /*
- * One trial of --matrix: @p of lock_handoff_find(), two threads on c->cpus taking turns. Time over turns, so that clocks of two CPUs are never compared.
- * LOCK_MATRIX_VALUES values.
+ * One trial of --matrix: @p of lock_handoff_find(), two threads on c->cpus taking turns. Time over turns, so that
+ * clocks of two CPUs are never compared. LOCK_MATRIX_VALUES values.
  */
-int lock_run_handoff(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, struct value *values, struct reason *why);
+int lock_run_handoff(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c,
+		     struct value *values, struct reason *why);
 
 /* Was a thread of the last trial taken off its CPU by somebody else? */
 bool lock_run_preempted(const struct lock_run *run);
 
-/* How two CPUs hang together, nearest first: "smt", "llc", "node", "socket", "machine"; "unknown" where the kernel does not say. */
+/*
+ * How two CPUs hang together, nearest first: "smt", "llc", "node", "socket", "machine"; "unknown" where the kernel does
+ * not say.
+ */
 const char *lock_relation(const struct topology *t, int a, int b);
 
-/* Iterations of lock_idle() that take @ns, by measurement on this thread's CPU; and the inverse: ns of @iters iterations (median of several). */
+/*
+ * Iterations of lock_idle() that take @ns, by measurement on this thread's CPU; and the inverse: ns of @iters
+ * iterations (median of several).
+ */
 uint64_t lock_run_idle_iters(double ns);
 double lock_run_idle_ns(uint64_t iters);
 

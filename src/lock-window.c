@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One window of contention. All threads are made, pinned and waiting before any starts; the window is cut out of the time in which all of them run; counts are
- * taken from the threads' own lines at its two ends. Whoever still waits for the lock after the window is taken out of its wait loop by a signal, so that
- * queue locks with preempted waiters end in time although the loop itself looks at nothing but the lock.
+ * One window of contention. All threads are made, pinned and waiting before any starts; the window is cut out of the
+ * time in which all of them run; counts are taken from the threads' own lines at its two ends. Whoever still waits for
+ * the lock after the window is taken out of its wait loop by a signal, so that queue locks with preempted waiters end
+ * in time although the loop itself looks at nothing but the lock.
  */
 #include <errno.h>
 #include <limits.h>
@@ -21,7 +22,7 @@
 #define SETTLE_S 0.001		/* between the start of the last thread and the window */
 #define START_BOUND_S 10.0	/* all threads must be running by then */
 #define GRACE_S 0.02		/* to leave by themselves after the window */
-#define LIBRARY_GRACE_S 2.0	/* the same where jumping out would leave a lock of the C library half taken; they hand on to one another at once */
+#define LIBRARY_GRACE_S 2.0	/* the same where a jump would leave a lock of the C library half taken */
 #define KICK_S 0.01		/* between two signals to one thread */
 #define END_BOUND_S 10.0	/* after that the trial has failed */
 #define SLICE_S 0.05		/* between two looks for an interrupt */
@@ -103,8 +104,8 @@ static int prepare_worker(struct worker *w)
 }
 
 /*
- * The start line: asleep until all are made, then, having come to run, each lets the others come too. Those that share a CPU would otherwise start a whole
- * time slice apart. False: the window does not take place.
+ * The start line: asleep until all are made, then, having come to run, each lets the others come too. Those that share
+ * a CPU would otherwise start a whole time slice apart. False: the window does not take place.
  */
 static bool wait_for_start(struct lock_run *run)
 {
@@ -182,7 +183,10 @@ static void reset_worker(struct lock_run *run, unsigned int i)
 	w->lock->hooks.ctx = w;
 }
 
-/* Start the threads: all signals but ours stay with the thread that called. Returns how many were made; less than @n: @err. */
+/*
+ * Start the threads: all signals but ours stay with the thread that called. Returns how many were made; less than @n:
+ * @err.
+ */
 static unsigned int make_workers(struct lock_run *run, unsigned int n, int *err)
 {
 	unsigned int made = 0;
@@ -207,8 +211,10 @@ static int first_error(struct lock_run *run, unsigned int n, struct reason *why)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (run->worker[i].err)
-			return reason_set(why, -run->worker[i].err, run->fifo ? "thread %u: cannot run as SCHED_FIFO on CPU %d: %s" :
-					  "thread %u: cannot run on CPU %d: %s", i + 1, run->worker[i].cpu, strerror(-run->worker[i].err));
+			return reason_set(why, -run->worker[i].err,
+					  run->fifo ? "thread %u: cannot run as SCHED_FIFO on CPU %d: %s"
+						    : "thread %u: cannot run on CPU %d: %s",
+					  i + 1, run->worker[i].cpu, strerror(-run->worker[i].err));
 	return 0;
 }
 
@@ -223,17 +229,20 @@ static int start_workers(struct lock_run *run, unsigned int n, unsigned int *mad
 		reset_worker(run, i);
 	*made = make_workers(run, n, &err);
 	if (err)
-		err = reason_set(why, err, "cannot make thread %u of %u: %s (see ulimit -u, and pids.max of the control group)", *made + 1, n,
-				 strerror(err));
+		err = reason_set(why, err,
+				 "cannot make thread %u of %u: %s (see ulimit -u, and pids.max of the control group)",
+				 *made + 1, n, strerror(err));
 	else if (!wait_until(&run->ready, n, START_BOUND_S))
-		err = reason_set(why, ETIMEDOUT, "only %u of %u threads were ready within %.0f s", atomic_load(&run->ready), n, START_BOUND_S);
+		err = reason_set(why, ETIMEDOUT, "only %u of %u threads were ready within %.0f s",
+				 atomic_load(&run->ready), n, START_BOUND_S);
 	else
 		err = first_error(run, n, why);
 	atomic_store(&run->abandon, err != 0);
 	atomic_store(&run->go, 1);
 	syscall(SYS_futex, &run->go, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 	if (!err && !wait_until(&run->running, n, START_BOUND_S)) {
-		err = reason_set(why, ETIMEDOUT, "only %u of %u threads came to run within %.0f s", atomic_load(&run->running), n, START_BOUND_S);
+		err = reason_set(why, ETIMEDOUT, "only %u of %u threads came to run within %.0f s",
+				 atomic_load(&run->running), n, START_BOUND_S);
 		atomic_store(&run->abandon, 1);
 	}
 	return err;
@@ -252,18 +261,23 @@ static int end_workers(struct lock_run *run, unsigned int n, double grace_s, str
 	}
 	if (!done) {
 		run->lost = true;
-		return reason_set(why, ETIMEDOUT, "%u of %u threads did not end within %.0f s", n - atomic_load(&run->ended), n, END_BOUND_S);
+		return reason_set(why, ETIMEDOUT, "%u of %u threads did not end within %.0f s",
+				  n - atomic_load(&run->ended), n, END_BOUND_S);
 	}
 	for (unsigned int i = 0; i < n; i++)
 		pthread_join(run->worker[i].thread, NULL);
 	return 0;
 }
 
-/* Mutual exclusion: the count kept under the lock against the threads' own. A thread taken out may have counted on one side only. */
+/*
+ * Mutual exclusion: the count kept under the lock against the threads' own. A thread taken out may have counted on one
+ * side only.
+ */
 static int verify(struct lock_run *run, const struct lock_pair *p, unsigned int n, struct reason *why)
 {
 	uint64_t sum = 0, escaped = 0, guard = run->shared->guard;
-	bool turns = !p->take;		/* of those the guard holds what each counted for itself; that they alternated is to be shown */
+	/* of those the guard holds what each counted for itself; that they alternated is to be shown */
+	bool turns = !p->take;
 	bool good;
 
 	for (unsigned int i = 0; i < n; i++) {
@@ -279,8 +293,10 @@ static int verify(struct lock_run *run, const struct lock_pair *p, unsigned int 
 	}
 	if (good)
 		return 0;
-	return reason_set(why, EPROTO, "%s with %s does not exclude: %llu acquisitions were counted by the threads, %llu under the lock", p->lock, p->hint,
-			  (unsigned long long)sum, (unsigned long long)guard);
+	return reason_set(
+		why, EPROTO,
+		"%s with %s does not exclude: %llu acquisitions were counted by the threads, %llu under the lock",
+		p->lock, p->hint, (unsigned long long)sum, (unsigned long long)guard);
 }
 
 static void read_counts(const struct lock_run *run, unsigned int n, uint64_t *counts)
@@ -290,7 +306,8 @@ static void read_counts(const struct lock_run *run, unsigned int n, uint64_t *co
 }
 
 /* The window itself: counts at its two ends. */
-static int measure(struct lock_run *run, const struct lock_condition *c, unsigned int n, double window_s, uint64_t *per_thread, struct window *w)
+static int measure(struct lock_run *run, const struct lock_condition *c, unsigned int n, double window_s,
+		   uint64_t *per_thread, struct window *w)
 {
 	uint64_t from, to, before;
 
@@ -309,8 +326,8 @@ static int measure(struct lock_run *run, const struct lock_condition *c, unsigne
 	return 0;
 }
 
-int lock_window(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, unsigned int n, double window_s, enum window_kind kind,
-		uint64_t *per_thread, struct window *w, struct reason *why)
+int lock_window(struct lock_run *run, const struct lock_pair *p, const struct lock_condition *c, unsigned int n,
+		double window_s, enum window_kind kind, uint64_t *per_thread, struct window *w, struct reason *why)
 {
 	struct sigaction action = { .sa_handler = escape }, old;
 	uint64_t begin = UINT64_MAX, end = 0;

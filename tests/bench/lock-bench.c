@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Locks beside their peers, for scripts/bench; built by it alone (make tests/bench/lock-bench). Prints one line for each round: what is compared, then a value
- * of ours and one of the peer's, measured one after the other in random order.
+ * Locks beside their peers, for scripts/bench; built by it alone (make tests/bench/lock-bench). Prints one line for
+ * each round: what is compared, then a value of ours and one of the peer's, measured one after the other in random
+ * order.
  *
- *	lock-bench pairs ROUNDS            cycles~ of an uncontended lock and unlock: ours against Concurrency Kit's
- *	lock-bench contended ROUNDS MS     acquisitions per second of two threads: `perf relax lock`'s loop and threads against a bare loop written here
+ * 	lock-bench pairs ROUNDS            cycles~ of an uncontended lock and unlock: ours against Concurrency Kit's
+ *	lock-bench contended ROUNDS MS     acquisitions per second of two threads: `perf relax lock`'s loop and threads
+ *	                                   against a bare loop written here
  *
- * Contending threads run as SCHED_FIFO where that is permitted, so that on a busy machine too both are on their CPUs all the while; between the windows the
- * machine has its CPUs back.
+ * Contending threads run as SCHED_FIFO where that is permitted, so that on a busy machine too both are on their CPUs
+ * all the while; between the windows the machine has its CPUs back.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -170,8 +172,9 @@ static int pairs(unsigned int rounds)
 #endif
 
 /*
- * The bare loops: what somebody writes who wants to know. A lock, what it protects, a count of one's own, and a flag that ends it; on the very lines that ours
- * use, because the way from one CPU to another depends on a line's address by far more than the 3 % in question.
+ * The bare loops: what somebody writes who wants to know. A lock, what it protects, a count of one's own, and a flag
+ * that ends it; on the very lines that ours use, because the way from one CPU to another depends on a line's address by
+ * far more than the 3 % in question.
  */
 static PROBE_NOCOPY void bare_ttas(struct lock_shared *s, atomic_ullong *count)
 {
@@ -239,7 +242,8 @@ static void sleep_ms(double ms)
 	nanosleep(&t, NULL);
 }
 
-static double bare_rate(bare_loop *loop, const struct lock_pair *p, struct lock_run *run, const struct cpulist *cpus, bool fifo, double ms)
+static double bare_rate(bare_loop *loop, const struct lock_pair *p, struct lock_run *run, const struct cpulist *cpus,
+			bool fifo, double ms)
 {
 	atomic_ullong *count[2] = { &run->threads[0].acquired, &run->threads[1].acquired };
 	atomic_uint running = 0;
@@ -249,8 +253,12 @@ static double bare_rate(bare_loop *loop, const struct lock_pair *p, struct lock_
 
 	lock_prepare(p, run->shared, run->threads, 2);
 	for (unsigned int i = 0; i < 2; i++) {
-		w[i] = (struct bare_worker){ .loop = loop, .shared = run->shared, .count = count[i], .running = &running, .cpu = cpus->cpu[i % cpus->n],
-			.fifo = fifo };
+		w[i] = (struct bare_worker){ .loop = loop,
+					     .shared = run->shared,
+					     .count = count[i],
+					     .running = &running,
+					     .cpu = cpus->cpu[i % cpus->n],
+					     .fifo = fifo };
 		if (pthread_create(&w[i].thread, NULL, bare_work, &w[i]))
 			exit(1);
 	}
@@ -274,7 +282,9 @@ static int contended(unsigned int rounds, double ms)
 		const char *name;
 		bare_loop *bare;
 	} lock[] = { { "ttas", bare_ttas }, { "ticket", bare_ticket } };
-	const char *hint = lock_pair_find("ttas", "pause") ? "pause" : lock_pair_find("ttas", "yield") ? "yield" : "none";
+	const char *hint = lock_pair_find("ttas", "pause")   ? "pause"
+			   : lock_pair_find("ttas", "yield") ? "yield"
+							     : "none";
 	struct meters meters;
 	struct topology topology;
 	struct reason why = { 0 };
@@ -283,13 +293,16 @@ static int contended(unsigned int rounds, double ms)
 	uint64_t per_thread[2];
 	bool fifo = real_time(2);
 
-	if (meters_open(&meters, &why) || topology_read(&topology, "", &why) || !(run = lock_run_open(&meters, 2, &why))) {
+	if (meters_open(&meters, &why) || topology_read(&topology, "", &why) ||
+	    !(run = lock_run_open(&meters, 2, &why))) {
 		fprintf(stderr, "lock-bench: %s\n", why.text);
 		return 1;
 	}
 	for (unsigned int r = 0; r < rounds; r++)
 		for (size_t i = 0; i < ARRAY_SIZE(lock); i++) {
-			struct lock_condition c = { .threads = 2, .cpus = topology.allowed, .window_s = ms * 1e-3, .fifo = fifo };
+			struct lock_condition c = {
+				.threads = 2, .cpus = topology.allowed, .window_s = ms * 1e-3, .fifo = fifo
+			};
 			const struct lock_pair *p = lock_pair_find(lock[i].name, hint);
 			bool first = random_below(&rng, 2);
 			double theirs = first ? 0 : bare_rate(lock[i].bare, p, run, &topology.allowed, fifo, ms);
@@ -314,7 +327,8 @@ int main(int argc, char **argv)
 	void *a, *b;
 
 	random_seed(&rng, 1);
-	if (posix_memalign(&a, 4096, sizeof(struct lock_shared)) || posix_memalign(&b, 4096, sizeof(struct lock_thread)))
+	if (posix_memalign(&a, 4096, sizeof(struct lock_shared)) ||
+	    posix_memalign(&b, 4096, sizeof(struct lock_thread)))
 		return 1;
 #if HAVE_CK
 	ours = memset(a, 0, sizeof(struct lock_shared));

@@ -97,8 +97,11 @@ static void test_quantiles(void **state)
 			double u = random_unit(&random);
 
 			/* uniform; ten decades; nearly all equal; small with a far tail */
-			x[i] = shape == 0 ? random_below(&random, 1000000) : shape == 1 ? (uint64_t)pow(10, 10 * u) : shape == 2 ? 12345 + (u > 0.999) :
-			       u < 0.99 ? random_below(&random, 90) : (uint64_t)(1e12 * u);
+			x[i] = shape == 0   ? random_below(&random, 1000000)
+			       : shape == 1 ? (uint64_t)pow(10, 10 * u)
+			       : shape == 2 ? 12345 + (u > 0.999)
+			       : u < 0.99   ? random_below(&random, 90)
+					    : (uint64_t)(1e12 * u);
 			histogram_add(h, (int64_t)x[i]);
 			histogram_add(parts[i % 3], (int64_t)x[i]);
 		}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The threads of lock contention: what a trial yields, that it ends whatever the lock does, that nothing is left, and how CPUs hang together. */
+/*
+ * The threads of lock contention: what a trial yields, that it ends whatever the lock does, that nothing is left, and
+ * how CPUs hang together.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <sched.h>
@@ -46,8 +49,12 @@ static int teardown(void **state)
 
 static struct lock_condition condition(unsigned int threads)
 {
-	return (struct lock_condition){ .threads = threads, .cpus = topology.allowed, .cs_lines = 1, .window_s = 0.003, .spinner_cpu = topology.allowed.cpu[0],
-		.victim_cpu = topology.allowed.cpu[topology.allowed.n - 1] };
+	return (struct lock_condition){ .threads = threads,
+					.cpus = topology.allowed,
+					.cs_lines = 1,
+					.window_s = 0.003,
+					.spinner_cpu = topology.allowed.cpu[0],
+					.victim_cpu = topology.allowed.cpu[topology.allowed.n - 1] };
 }
 
 static double seconds(void)
@@ -288,7 +295,9 @@ static void test_relations(void **state)
 	(void)state;
 	memset(cpu, 0, sizeof(cpu));
 	for (int i = 0; i < 8; i++)
-		cpu[i] = (struct topology_cpu){ .cpu = i, .core = i / 2, .package = i / 4, .llc = i & ~1, .node = i / 2 };
+		cpu[i] = (struct topology_cpu){
+			.cpu = i, .core = i / 2, .package = i / 4, .llc = i & ~1, .node = i / 2
+		};
 	cpu[8] = (struct topology_cpu){ .cpu = 8, .core = -1, .package = -1, .llc = -1, .node = -1 };
 	assert_string_equal(lock_relation(&t, 0, 1), "smt");
 	assert_string_equal(lock_relation(&t, 0, 2), "socket");

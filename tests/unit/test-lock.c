@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Every (lock, hint): does it exclude, does everybody come through, are the counting loops' notes true? Links with probes/ and libc alone, statically, so that
- * it runs under qemu-user for every architecture; hence no test library.
+ * Every (lock, hint): does it exclude, does everybody come through, are the counting loops' notes true? Links with
+ * probes/ and libc alone, statically, so that it runs under qemu-user for every architecture; hence no test library.
  *
  * Usage: test-lock [-t THREADS] [-m MS] [LOCK...]
  */
@@ -76,13 +76,14 @@ static void sleep_ms(unsigned int ms)
 }
 
 /* All threads at it for @ms. False: a thread could not be made. */
-static bool contend(const struct lock_pair *p, struct tally *tally, struct lock_shared *s, struct lock_thread *threads, unsigned int n, unsigned int ms,
-		    bool counted)
+static bool contend(const struct lock_pair *p, struct tally *tally, struct lock_shared *s, struct lock_thread *threads,
+		    unsigned int n, unsigned int ms, bool counted)
 {
 	unsigned int made = 0;
 
 	for (unsigned int i = 0; i < n; i++) {
-		tally[i] = (struct tally){ .shared = s, .lock = &threads[i], .loop = counted ? p->run_counted : p->run };
+		tally[i] =
+			(struct tally){ .shared = s, .lock = &threads[i], .loop = counted ? p->run_counted : p->run };
 		threads[i].hooks.acquired = note;
 		threads[i].hooks.ctx = &tally[i];
 	}
@@ -90,7 +91,8 @@ static bool contend(const struct lock_pair *p, struct tally *tally, struct lock_
 		made++;
 	sleep_ms(ms);
 	/* On a busy machine nobody may have run yet. */
-	for (unsigned int waited = 0; made == n && waited < START_MS && !atomic_load(&threads[n - 1].acquired); waited++)
+	for (unsigned int waited = 0; made == n && waited < START_MS && !atomic_load(&threads[n - 1].acquired);
+	     waited++)
 		sleep_ms(1);
 	atomic_store(&s->stop, 1);
 	for (unsigned int i = 0; i < made; i++)
@@ -98,7 +100,8 @@ static bool contend(const struct lock_pair *p, struct tally *tally, struct lock_
 	return check(made == n, "%s %s: only %u of %u threads could be made", p->lock, p->hint, made, n);
 }
 
-static void test_pair(const struct lock_pair *p, struct lock_shared *s, struct lock_thread *threads, unsigned int n, unsigned int ms, bool counted)
+static void test_pair(const struct lock_pair *p, struct lock_shared *s, struct lock_thread *threads, unsigned int n,
+		      unsigned int ms, bool counted)
 {
 	struct tally *tally = calloc(n, sizeof(*tally));
 	uint64_t sum = 0, events = 0, handed_over = 0, spins = 0;
@@ -118,17 +121,18 @@ static void test_pair(const struct lock_pair *p, struct lock_shared *s, struct l
 		spins += tally[i].spins;
 	}
 	check(sum > 0, "%s %s: nobody got the lock", p->lock, p->hint);
-	check(s->guard == sum, "%s %s does not exclude: %llu acquisitions counted, %llu under the lock", p->lock, p->hint, (unsigned long long)sum,
-	      (unsigned long long)s->guard);
+	check(s->guard == sum, "%s %s does not exclude: %llu acquisitions counted, %llu under the lock", p->lock,
+	      p->hint, (unsigned long long)sum, (unsigned long long)s->guard);
 	check(s->line[0][0] == (unsigned char)sum && s->line[1][0] == (unsigned char)sum && !s->line[2][0],
-	      "%s %s: the lines of the critical section hold %u, %u, %u after %llu passes", p->lock, p->hint, s->line[0][0], s->line[1][0], s->line[2][0],
-	      (unsigned long long)sum);
+	      "%s %s: the lines of the critical section hold %u, %u, %u after %llu passes", p->lock, p->hint,
+	      s->line[0][0], s->line[1][0], s->line[2][0], (unsigned long long)sum);
 	if (counted) {
-		check(events == sum, "%s %s: %llu events for %llu acquisitions", p->lock, p->hint, (unsigned long long)events, (unsigned long long)sum);
-		check(handed_over < events || !events, "%s %s: %llu of %llu acquisitions came from another thread", p->lock, p->hint,
-		      (unsigned long long)handed_over, (unsigned long long)events);
-		check(n > 1 || (!handed_over && !spins), "%s %s: one thread alone: %llu hand-overs, %llu spins", p->lock, p->hint,
-		      (unsigned long long)handed_over, (unsigned long long)spins);
+		check(events == sum, "%s %s: %llu events for %llu acquisitions", p->lock, p->hint,
+		      (unsigned long long)events, (unsigned long long)sum);
+		check(handed_over < events || !events, "%s %s: %llu of %llu acquisitions came from another thread",
+		      p->lock, p->hint, (unsigned long long)handed_over, (unsigned long long)events);
+		check(n > 1 || (!handed_over && !spins), "%s %s: one thread alone: %llu hand-overs, %llu spins",
+		      p->lock, p->hint, (unsigned long long)handed_over, (unsigned long long)spins);
 	}
 	/* Nothing is left in the lock: it can be taken again by one thread. */
 	atomic_store(&s->stop, 0);
@@ -150,9 +154,10 @@ static void test_handoff(const struct lock_pair *p, struct lock_shared *s, struc
 		return;
 	a = threads[0].acquired;
 	b = threads[1].acquired;
-	check(a > 0 && (a > b ? a - b : b - a) <= 1, "hand-off %s: %llu and %llu turns", p->hint, (unsigned long long)a, (unsigned long long)b);
-	check(s->guard == a + b, "hand-off %s does not exclude: %llu and %llu turns, %llu together", p->hint, (unsigned long long)a, (unsigned long long)b,
-	      (unsigned long long)s->guard);
+	check(a > 0 && (a > b ? a - b : b - a) <= 1, "hand-off %s: %llu and %llu turns", p->hint, (unsigned long long)a,
+	      (unsigned long long)b);
+	check(s->guard == a + b, "hand-off %s does not exclude: %llu and %llu turns, %llu together", p->hint,
+	      (unsigned long long)a, (unsigned long long)b, (unsigned long long)s->guard);
 }
 
 /* Each pair has its own text, with the hint in it. */
@@ -166,11 +171,14 @@ static void test_sites(const struct lock_pair *p)
 	for (size_t i = 0; i < n; i++) {
 		size_t length = (size_t)(site[i].end - site[i].begin);
 
-		check(site[i].end >= site[i].begin && length < 200, "%s %s: a hint of %zd bytes", p->lock, p->hint, site[i].end - site[i].begin);
-		check((length == 0) == !strcmp(p->hint, "none"), "%s %s: a hint of %zu bytes", p->lock, p->hint, length);
+		check(site[i].end >= site[i].begin && length < 200, "%s %s: a hint of %zd bytes", p->lock, p->hint,
+		      site[i].end - site[i].begin);
+		check((length == 0) == !strcmp(p->hint, "none"), "%s %s: a hint of %zu bytes", p->lock, p->hint,
+		      length);
 		/* Without registers of the compiler's choice and without a setup, the text is the probe's. */
 		if (hint && hint->begin && length == bytes && bytes && bytes <= 4)
-			check(!memcmp(site[i].begin, hint->begin, bytes), "%s %s: not the bytes of the probe", p->lock, p->hint);
+			check(!memcmp(site[i].begin, hint->begin, bytes), "%s %s: not the bytes of the probe", p->lock,
+			      p->hint);
 	}
 }
 
@@ -206,7 +214,8 @@ int main(int argc, char **argv)
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	alarm(WATCHDOG_S);	/* a lock that lets nobody in must not hang the test */
-	if (n < 1 || posix_memalign((void **)&s, 4096, sizeof(*s)) || posix_memalign((void **)&threads, 4096, (n > 2 ? n : 2) * sizeof(*threads)))
+	if (n < 1 || posix_memalign((void **)&s, 4096, sizeof(*s)) ||
+	    posix_memalign((void **)&threads, 4096, (n > 2 ? n : 2) * sizeof(*threads)))
 		return 99;
 	memset(s, 0, sizeof(*s));
 	memset(threads, 0, (n > 2 ? n : 2) * sizeof(*threads));
@@ -233,7 +242,8 @@ int main(int argc, char **argv)
 		if (!why_absent(lock_handoff_at(i)))
 			test_handoff(lock_handoff_at(i), s, threads, ms);
 	check(lock_prepare(lock_pair_at(0), s, threads, LOCK_THREADS_MAX + 1) == EINVAL, "too many threads were taken");
-	check(!lock_pair_find("ttas", "no-such-hint") && !lock_pair_find("no-such-lock", "none"), "a pair that is not there was found");
+	check(!lock_pair_find("ttas", "no-such-hint") && !lock_pair_find("no-such-lock", "none"),
+	      "a pair that is not there was found");
 	printf("%u passed, %u failed, %u skipped\n", passed, failed, skipped);
 	return failed ? 1 : 0;
 }
