@@ -58,7 +58,7 @@ static void print_differences(FILE *f, const struct result_diff *d, const struct
 	}
 	if (o->format == REPORT_TEXT)
 		return;
-	table = table_new();
+	table = table_new(o);
 	table_column(table, TABLE_LEFT, "condition");
 	table_column(table, TABLE_LEFT, "old");
 	table_column(table, TABLE_LEFT, "new");
@@ -74,8 +74,10 @@ static void print_differences(FILE *f, const struct result_diff *d, const struct
 static void print_refusals(FILE *f, const struct report_options *o, const char *prefix, const struct diff_refusal *list,
 			   size_t n)
 {
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && i < REPORT_LINES; i++)
 		report_wrap(f, o, prefix, strlen(prefix), "%s: %s", list[i].what, list[i].why);
+	if (n > REPORT_LINES)
+		report_wrap(f, o, prefix, strlen(prefix), "and %zu more (--format json has them)", n - REPORT_LINES);
 }
 
 static void print_rows(FILE *f, const struct result_diff *d, const bool *failed, const struct report_options *o)
@@ -83,7 +85,7 @@ static void print_rows(FILE *f, const struct result_diff *d, const bool *failed,
 	static const char *const arrows[] = {
 		[BETTER_LOWER] = "lower", [BETTER_HIGHER] = "higher", [BETTER_NONE] = "none"
 	};
-	struct table *table = table_new();
+	struct table *table = table_new(o);
 	bool conditions = false;
 
 	for (size_t i = 0; i < d->nrow; i++)
@@ -101,12 +103,11 @@ static void print_rows(FILE *f, const struct result_diff *d, const bool *failed,
 		const struct diff_row *row = &d->row[i];
 		const struct result_metric *m = row_metric(d, row);
 		struct report_value v[2];
-		char text[192], name[96], *arm = row_arm(d, row), *clean = report_clean(arm, o);
-		char *where = report_clean(row_condition(d, row), o);
+		char text[192], name[96], *arm = row_arm(d, row), *clean = report_name(arm, o);
 		size_t n = strlen(m->name);
 
 		if (conditions)
-			table_cell(table, STYLE_PLAIN, "%s", where);
+			table_cell(table, STYLE_PLAIN, "%s", row_condition(d, row));
 		table_cell(table, STYLE_PLAIN, "%s", clean);
 		report_metric_name(m, name, sizeof(name));
 		/* the unit where the name does not say it */
@@ -124,7 +125,6 @@ static void print_rows(FILE *f, const struct result_diff *d, const bool *failed,
 			   failed && failed[i] ? " !" : "");
 		free(arm);
 		free(clean);
-		free(where);
 	}
 	table_print(f, table, o);
 	table_free(table);
@@ -154,47 +154,54 @@ static void print_no_spread(FILE *f, const struct result_diff *d, const struct d
 
 	if (n[0] < 2 || n[1] < 2 || !isfinite(effect) || effect == 0 || (row->c.flags & COMPARE_DIFFERENCE) ||
 	    stats_welch_interval(n[0], 0, 1, n[1], 0, 1, d->rule.level, &unit)) {
-		report_wrap(f, o, "cannot tell: ", 13,
-			    "%s: no spread was kept; repeat both sides, interleaved, and keep every value", who);
+		report_wrap(f, o, "  ", 4, "%s: no spread was kept; repeat both sides and keep every value", who);
 		return;
 	}
-	report_wrap(
-		f, o, "cannot tell: ", 13,
-		"%s: no spread was kept; %zu and %zu runs tell %+.2f %% from nothing only when their standard deviation "
-		"is below %s %%",
-		who, n[0], n[1], 100 * expm1(effect),
-		util_format_significant(100 * fabs(expm1(effect)) / unit.high, 2, text, sizeof(text)));
+	report_wrap(f, o, "  ", 4, "%s: no spread was kept; %zu and %zu runs tell %+.2f %% only if their standard deviation is below %s %%",
+		    who, n[0], n[1], 100 * expm1(effect),
+		    util_format_significant(100 * fabs(expm1(effect)) / unit.high, 2, text, sizeof(text)));
 }
 
+static void print_unsettled(FILE *f, const struct result_diff *d, const struct diff_row *row, const char *who,
+			    const struct report_options *o)
+{
+	const char *unit = row_metric(d, row)->unit;
+	char seen[96], needed[96];
+
+	if (isfinite(row->c.rounds_needed))
+		snprintf(needed, sizeof(needed), "about %.0f rounds a side would settle it", ceil(row->c.rounds_needed));
+	else
+		snprintf(needed, sizeof(needed), "more of the same alone would not settle it");
+	report_wrap(f, o, "  ", 4, "%s: %s or more would have been seen; %s", who,
+		    report_size_text(row->c.detectable, &row->c, unit ? unit : "", seen, sizeof(seen)), needed);
+}
+
+/* What could not be told, what these runs would have seen (four times out of five), and what would settle it. */
 static void print_cannot_tell(FILE *f, const struct result_diff *d, const struct report_options *o)
 {
+	size_t n = 0;
+
 	for (size_t i = 0; i < d->nrow; i++) {
 		const struct diff_row *row = &d->row[i];
-		const struct result_metric *m = row_metric(d, row);
-		char seen[96], needed[96], name[96], *arm, *who;
+		const char *condition = row_condition(d, row);
+		char name[96], *arm, *who;
 
-		if (row->c.verdict != VERDICT_CANNOT_TELL)
+		if (row->c.verdict != VERDICT_CANNOT_TELL || n++ >= REPORT_LINES)
 			continue;
+		if (n == 1)
+			report_paragraph(f, o, "cannot tell:");
 		arm = row_arm(d, row);
-		who = util_asprintf("%s%s%s, %s", row_condition(d, row), *row_condition(d, row) ? ", " : "", arm,
-				    report_metric_name(m, name, sizeof(name)));
-		if (row->c.flags & COMPARE_NO_SPREAD) {
+		who = util_asprintf("%s%s%s, %s", condition, *condition ? ", " : "", arm,
+				    report_metric_name(row_metric(d, row), name, sizeof(name)));
+		if (row->c.flags & COMPARE_NO_SPREAD)
 			print_no_spread(f, d, row, who, o);
-		} else {
-			if (isfinite(row->c.rounds_needed))
-				snprintf(needed, sizeof(needed), "about %.0f rounds a side would settle it",
-					 ceil(row->c.rounds_needed));
-			else
-				snprintf(needed, sizeof(needed), "more of the same alone would not settle it");
-			report_wrap(f, o, "cannot tell: ", 13,
-				    "%s: smallest effect that these runs would have seen: %s; %s", who,
-				    report_size_text(row->c.detectable, &row->c, m->unit ? m->unit : "", seen,
-						     sizeof(seen)),
-				    needed);
-		}
+		else
+			print_unsettled(f, d, row, who, o);
 		free(arm);
 		free(who);
 	}
+	if (n > REPORT_LINES)
+		report_wrap(f, o, "  ", 4, "and %zu more (--format json has them)", n - REPORT_LINES);
 }
 
 /* Modes, and what else the flags of the comparisons say: once each, with how many rows it is about. */

@@ -117,7 +117,7 @@ void report_irq_table(FILE *f, const struct result *r, const struct report_optio
 			 "of the two rows as in the table of 2009, and by the pair as it was measured.", r->metric[metric].name,
 			 !strcmp(r->metric[metric].name, "ticks") && ticks ? " of the " : "", !strcmp(r->metric[metric].name, "ticks") && ticks ? ticks : "",
 			 100 * r->rule.level);
-	t = table_new();
+	t = table_new(o);
 	table_column(t, TABLE_LEFT, "architecture");
 	table_column(t, TABLE_LEFT, "speed-up (cli + sti) / local cmpxchg");
 	table_column(t, TABLE_LEFT, "by the pair");

@@ -16,6 +16,7 @@ struct sort_key {
 	bool has;
 	double number;
 	const char *text;
+	bool descending;	/* for the text; numbers are negated */
 };
 
 static int compare_keys(const void *pa, const void *pb)
@@ -25,7 +26,7 @@ static int compare_keys(const void *pa, const void *pb)
 	if (a->has != b->has)
 		return a->has ? -1 : 1;	/* what has no value comes last, in either direction */
 	if (a->text && strcmp(a->text, b->text))
-		return strcmp(a->text, b->text);
+		return a->descending ? strcmp(b->text, a->text) : strcmp(a->text, b->text);
 	if (!a->text && a->has && a->number != b->number)
 		return a->number < b->number ? -1 : 1;
 	return a->arm < b->arm ? -1 : a->arm > b->arm;
@@ -54,8 +55,8 @@ int report_check_sort(const struct result *r, const struct report_options *o, st
 			  o->sort, r->nmetric ? ", such as " : "", r->nmetric ? r->metric[0].name : "");
 }
 
-int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o,
-		 const struct comparison_index *index, size_t *order, struct reason *why)
+void report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o,
+		  const struct comparison_index *index, size_t *order)
 {
 	const char *name = o->sort;
 	bool descending = name && *name == '-';
@@ -64,8 +65,9 @@ int report_order(const struct result *r, size_t condition, size_t headline, cons
 
 	for (size_t a = 0; a < r->narm; a++)
 		order[a] = a;
-	if (!name)
-		return 0;
+	/* several results: one that has no such column keeps its order */
+	if (!name || report_check_sort(r, o, NULL))
+		return;
 	name += descending;
 	for (size_t m = 0; m < r->nmetric; m++) {
 		char shown[64];
@@ -74,13 +76,12 @@ int report_order(const struct result *r, size_t condition, size_t headline, cons
 		    !strcmp(name, report_metric_name(&r->metric[m], shown, sizeof(shown))))
 			metric = m;
 	}
-	if (report_check_sort(r, o, why))
-		return -EINVAL;
 	key = util_calloc(r->narm, sizeof(*key));
 	for (size_t a = 0; a < r->narm; a++) {
 		const struct comparison *c = comparison_index_find(index, condition, headline, a);
 
 		key[a].arm = a;
+		key[a].descending = descending;
 		if (metric != SIZE_MAX) {
 			struct report_value v;
 
@@ -105,9 +106,8 @@ int report_order(const struct result *r, size_t condition, size_t headline, cons
 	}
 	qsort(key, r->narm, sizeof(*key), compare_keys);
 	for (size_t a = 0; a < r->narm; a++)
-		order[a] = key[descending && key[0].text ? r->narm - 1 - a : a].arm;
+		order[a] = key[a].arm;
 	free(key);
-	return 0;
 }
 
 
@@ -169,7 +169,7 @@ static size_t find_condition(const struct result *r, const char *name)
  * The rows of a condition: every arm of every result that has it, equal names together, in the order of first
  * appearance.
  */
-static int collect_rows(struct merge *m, const char *condition, size_t metric_of_first, struct reason *why)
+static void collect_rows(struct merge *m, const char *condition)
 {
 	size_t sequence = 0;
 
@@ -177,27 +177,22 @@ static int collect_rows(struct merge *m, const char *condition, size_t metric_of
 	for (size_t i = 0; i < m->n; i++) {
 		const struct result *r = m->r[i];
 		size_t c = find_condition(r, condition), *order;
-		int err;
 
 		if (c == SIZE_MAX || !r->nmetric)
 			continue;
 		order = util_calloc(r->narm, sizeof(*order));
-		err = report_order(r, c, metric_of_first < r->nmetric ? metric_of_first : 0, m->o, m->index[i], order,
-				   why);
-		for (size_t a = 0; a < r->narm && !err; a++) {
+		report_order(r, c, result_headline(r), m->o, m->index[i], order);
+		for (size_t a = 0; a < r->narm; a++) {
 			m->member[m->nmember++] = (struct member){ r->arm[order[a]].name, i, order[a], sequence };
 			sequence++;
 		}
 		free(order);
-		if (err)
-			return err;
 	}
 	qsort(m->member, m->nmember, sizeof(*m->member), compare_members);
 	for (size_t i = 0; i < m->nmember; i++)
 		if (!i || strcmp(m->member[i].name, m->member[i - 1].name))
 			m->row[m->nrow++] = &m->member[i];
 	qsort(m->row, m->nrow, sizeof(*m->row), compare_sequence);
-	return 0;
 }
 
 static void value_cells(struct merge *m, struct table *table, const struct member *member, const char *condition,
@@ -245,7 +240,7 @@ static void side_by_side(struct merge *m, struct table *table, const struct memb
 			at[i]++;
 	}
 	while (more) {
-		char *clean = report_clean(first->name, m->o);
+		char *clean = report_name(first->name, m->o);
 
 		more = false;
 		table_cell(table, STYLE_PLAIN, "%s", clean);
@@ -346,7 +341,7 @@ static void print_missing(const struct merge *m, const char *condition, const ch
 	}
 }
 
-static int print_metric(struct merge *m, const char *condition, const char *name, struct reason *why)
+static int print_metric(struct merge *m, const char *condition, const char *name)
 {
 	static const char *const words[] = {
 		[BETTER_LOWER] = "lower is better",
@@ -354,7 +349,7 @@ static int print_metric(struct merge *m, const char *condition, const char *name
 		[BETTER_NONE] = "no direction",
 	};
 	const struct result_metric *metric;
-	struct table *table = table_new();
+	struct table *table = table_new(m->o);
 	bool side = m->n <= SIDE_BY_SIDE;
 	char text[16];
 	int err;
@@ -367,11 +362,7 @@ static int print_metric(struct merge *m, const char *condition, const char *name
 			name);
 		return 0;
 	}
-	err = collect_rows(m, condition, 0, why);
-	if (err) {
-		table_free(table);
-		return err;
-	}
+	collect_rows(m, condition);
 	if (m->o->format == REPORT_TEXT)
 		fputc('\n', m->f);
 	report_paragraph(m->f, m->o, "%s%s%s%s%s%s: %s; medians", condition, *condition ? ", " : "", name,
@@ -392,7 +383,7 @@ static int print_metric(struct merge *m, const char *condition, const char *name
 		}
 		for (const struct member *at = m->row[i];
 		     at < m->member + m->nmember && !strcmp(at->name, m->row[i]->name); at++) {
-			char *clean = report_clean(at->name, m->o);
+			char *clean = report_name(at->name, m->o);
 
 			table_cell(table, STYLE_PLAIN, "%s", clean);
 			free(clean);
@@ -461,7 +452,7 @@ static void names_add(struct names *x, const char *name)
 	x->name[x->n++] = name;
 }
 
-static int merge_text(struct merge *m, struct reason *why)
+static int merge_text(struct merge *m)
 {
 	struct names metrics = { 0 }, conditions = { 0 };
 	int err = 0;
@@ -471,10 +462,8 @@ static int merge_text(struct merge *m, struct reason *why)
 		size_t headline;
 
 		if (m->o->metric) {
-			err = report_pick_metric(r, m->o, &headline, why);
-			if (err)
-				goto out;
-			names_add(&metrics, r->metric[headline].name);
+			if (!report_pick_metric(r, m->o, &headline, NULL))
+				names_add(&metrics, r->metric[headline].name);
 		}
 		for (size_t k = 0; k < r->nmetric && !m->o->metric; k++)
 			names_add(&metrics, r->metric[k].name);
@@ -498,11 +487,10 @@ static int merge_text(struct merge *m, struct reason *why)
 					any = !report_value_missing(m->r[i], where, a, at);
 			}
 			if (any)
-				err = print_metric(m, conditions.name[c], metrics.name[k], why);
+				err = print_metric(m, conditions.name[c], metrics.name[k]);
 		}
 	if (!err)
 		print_encodings(m);
-out:
 	free(metrics.name);
 	free(conditions.name);
 	return err;
@@ -511,19 +499,23 @@ out:
 int report_print_many(FILE *f, struct result *const *r, size_t n, const struct report_options *o, struct reason *why)
 {
 	struct merge m = { .f = f, .r = r, .n = n, .o = o };
+	bool have_metric = false, have_column = false;
 	size_t arms = 0;
 	int err;
 
+	/* a metric or column that one of them has will do */
 	for (size_t i = 0; i < n; i++) {
 		size_t metric;
 
-		if (report_check_sort(r[i], o, why) || report_pick_metric(r[i], o, &metric, why))
-			return -EINVAL;
+		have_metric = have_metric || !report_pick_metric(r[i], o, &metric, why);
+		have_column = have_column || !report_check_sort(r[i], o, why);
 	}
+	if (n && (!have_metric || !have_column))
+		return -EINVAL;
 	if (o->format == REPORT_CSV)
-		return report_csv(f, r, n, o, why);
+		return report_csv(f, r, n, o);
 	if (o->format == REPORT_JSON)
-		return report_json(f, r, n, o, why);
+		return report_json(f, r, n, o);
 	if (n == 1)
 		return report_text(f, r[0], o, why);
 	m.index = util_calloc(n, sizeof(*m.index));
@@ -533,7 +525,7 @@ int report_print_many(FILE *f, struct result *const *r, size_t n, const struct r
 	}
 	m.member = util_calloc(arms, sizeof(*m.member));
 	m.row = util_calloc(arms, sizeof(*m.row));
-	err = merge_text(&m, why);
+	err = merge_text(&m);
 	for (size_t i = 0; i < n; i++)
 		comparison_index_free(m.index[i]);
 	free(m.index);

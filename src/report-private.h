@@ -5,6 +5,8 @@
 
 #include "report.h"
 
+#define REPORT_LINES 20	/* of one kind of note for people, in large results; programs get all */
+#define REPORT_NAME 44	/* columns of a name in a table */
 #define REPORT_WIDTH 96	/* columns that running text is wrapped to */
 
 /* report-table.c: rows and columns of text, printed in any of the formats. Memory: the text and 9 bytes a cell. */
@@ -20,7 +22,8 @@ enum table_style {
 }; /* SPAN: may run over the empty cells after it */
 
 struct table;
-struct table *table_new(void);
+/* What is put into it is made safe for a terminal (see report_clean()). */
+struct table *table_new(const struct report_options *o);
 void table_free(struct table *t);
 void table_column(struct table *t, enum table_align align, const char *head);
 /* Cells are added row by row. */
@@ -33,6 +36,8 @@ int table_print(FILE *f, const struct table *t, const struct report_options *o);
  * Caller frees.
  */
 char *report_clean(const char *s, const struct report_options *o);
+/* The same for a cell: a long name loses its middle (unless verbose). */
+char *report_name(const char *s, const struct report_options *o);
 /* A line of its own, wrapped. */
 void report_paragraph(FILE *f, const struct report_options *o, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /*
@@ -84,15 +89,15 @@ void comparison_index_free(struct comparison_index *x);
 
 /* -EINVAL when o->sort names no column, with those there are. */
 int report_check_sort(const struct result *r, const struct report_options *o, struct reason *why);
-/* The order of the rows as o->sort asks, into @order (room for every arm). -EINVAL for a column that is not there. */
-int report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o,
-		 const struct comparison_index *index, size_t *order, struct reason *why);
+/* The order of the rows as o->sort asks, into @order (room for every arm); as measured where there is no such column. */
+void report_order(const struct result *r, size_t condition, size_t headline, const struct report_options *o,
+		  const struct comparison_index *index, size_t *order);
 
 /* Which metric a report judges by: o->metric or the run's headline. -EINVAL with the names there are. */
 int report_pick_metric(const struct result *r, const struct report_options *o, size_t *metric, struct reason *why);
 
 int report_text(FILE *f, const struct result *r, const struct report_options *o, struct reason *why);
-int report_csv(FILE *f, struct result *const *r, size_t n, const struct report_options *o, struct reason *why);
-int report_json(FILE *f, struct result *const *r, size_t n, const struct report_options *o, struct reason *why);
+int report_csv(FILE *f, struct result *const *r, size_t n, const struct report_options *o);
+int report_json(FILE *f, struct result *const *r, size_t n, const struct report_options *o);
 
 #endif

@@ -29,7 +29,6 @@ static const char *const status_names[] = {
 
 /* Call @print for every row, in the order that o->sort asks for; o->metric keeps one metric. */
 static int for_each_row(FILE *f, struct result *const *results, size_t n, const struct report_options *o,
-			struct reason *why,
 			void (*print)(FILE *f, const struct report_options *o, const struct row *row))
 {
 	bool first = true;
@@ -38,15 +37,15 @@ static int for_each_row(FILE *f, struct result *const *results, size_t n, const 
 		const struct result *r = results[i];
 		struct comparison_index *index;
 		size_t headline, *order;
-		int err = report_pick_metric(r, o, &headline, why);
 
-		if (err)
-			return err;
+		/* one of several that has no such metric has no rows */
+		if (report_pick_metric(r, o, &headline, NULL))
+			continue;
 		index = comparison_index_new(r);
 		order = util_calloc(r->narm, sizeof(*order));
-		for (size_t c = 0; !err && c < r->ncondition; c++) {
-			err = report_order(r, c, headline, o, index, order, why);
-			for (size_t a = 0; !err && a < r->narm; a++)
+		for (size_t c = 0; c < r->ncondition; c++) {
+			report_order(r, c, headline, o, index, order);
+			for (size_t a = 0; a < r->narm; a++)
 				for (size_t m = 0; m < r->nmetric; m++) {
 					struct row row = { .r = r, .condition = c, .arm = order[a], .metric = m };
 
@@ -62,8 +61,6 @@ static int for_each_row(FILE *f, struct result *const *results, size_t n, const 
 		}
 		free(order);
 		comparison_index_free(index);
-		if (err)
-			return err;
 	}
 	return ferror(f) ? -EIO : 0;
 }
@@ -131,7 +128,7 @@ static void csv_row(FILE *f, const struct report_options *o, const struct row *r
 	fputc('\n', f);
 }
 
-int report_csv(FILE *f, struct result *const *r, size_t n, const struct report_options *o, struct reason *why)
+int report_csv(FILE *f, struct result *const *r, size_t n, const struct report_options *o)
 {
 	static const char *const head[] = {
 		"file",	     "condition",   "arm",    "kind",	    "bytes",	   "metric",  "unit",
@@ -142,7 +139,7 @@ int report_csv(FILE *f, struct result *const *r, size_t n, const struct report_o
 	for (size_t i = 0; i < ARRAY_SIZE(head); i++)
 		fprintf(f, "%s%s", i ? csv_sep(o) : "", head[i]);
 	fputc('\n', f);
-	return for_each_row(f, r, n, o, why, csv_row);
+	return for_each_row(f, r, n, o, csv_row);
 }
 
 static void json_text(FILE *f, const char *name, const char *s)
@@ -201,7 +198,7 @@ static void json_row(FILE *f, const struct report_options *o, const struct row *
 	fprintf(f, ", \"partial\": %s}", r->partial ? "true" : "false");
 }
 
-int report_json(FILE *f, struct result *const *r, size_t n, const struct report_options *o, struct reason *why)
+int report_json(FILE *f, struct result *const *r, size_t n, const struct report_options *o)
 {
 	int err;
 
@@ -237,7 +234,7 @@ int report_json(FILE *f, struct result *const *r, size_t n, const struct report_
 		fputs("]}", f);
 	}
 	fputs("\n], \"rows\": [", f);
-	err = for_each_row(f, r, n, o, why, json_row);
+	err = for_each_row(f, r, n, o, json_row);
 	fputs("\n]}\n", f);
 	return err;
 }

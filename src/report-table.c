@@ -22,6 +22,7 @@ struct table {
 	size_t ncell, cell_room;
 	char *text;
 	size_t used, text_room;
+	bool ascii;
 };
 
 static const char *const style_on[] = {
@@ -29,9 +30,51 @@ static const char *const style_on[] = {
 	[STYLE_DIM] = "\033[2m", [STYLE_HEAD] = "\033[1m",  [STYLE_SPAN] = "\033[2m",
 };
 
-struct table *table_new(void)
+/* Length in bytes of the UTF-8 character at @s, 0 when it is none (overlong, surrogate, cut short). */
+static size_t utf8_length(const char *s)
 {
-	return util_calloc(1, sizeof(struct table));
+	const unsigned char *u = (const unsigned char *)s;
+	size_t n = u[0] < 0x80 ? 1 : u[0] < 0xc2 ? 0 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : u[0] < 0xf5 ? 4 : 0;
+
+	for (size_t i = 1; i < n; i++)
+		if ((u[i] & 0xc0) != 0x80)
+			return 0;
+	if (n == 3 && ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f)))
+		return 0;
+	if (n == 4 && ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f)))
+		return 0;
+	return n;
+}
+
+/* Control characters and broken UTF-8 become '?', with @ascii all beyond ASCII too. Returns the new length. */
+static size_t clean_in_place(char *s, bool ascii)
+{
+	char *start = s, *p = s;
+
+	while (*s) {
+		size_t n = utf8_length(s);
+		unsigned char first = (unsigned char)s[0];
+		bool control = first < 0x20 || first == 0x7f || (n == 2 && first == 0xc2 && (unsigned char)s[1] < 0xa0);
+
+		if (!n || control || (n > 1 && ascii)) {
+			*p++ = '?';
+			s += n ? n : 1;
+			continue;
+		}
+		memmove(p, s, n);
+		p += n;
+		s += n;
+	}
+	*p = '\0';
+	return (size_t)(p - start);
+}
+
+struct table *table_new(const struct report_options *o)
+{
+	struct table *t = util_calloc(1, sizeof(struct table));
+
+	t->ascii = o->ascii;
+	return t;
 }
 
 void table_free(struct table *t)
@@ -50,7 +93,8 @@ void table_free(struct table *t)
 void table_column(struct table *t, enum table_align align, const char *head)
 {
 	t->column = util_realloc(t->column, t->ncolumn + 1, sizeof(*t->column));
-	t->column[t->ncolumn++] = (struct column){ .head = util_strdup(head), .align = align };
+	t->column[t->ncolumn] = (struct column){ .head = util_strdup(head), .align = align };
+	clean_in_place(t->column[t->ncolumn++].head, t->ascii);
 }
 
 void table_cell(struct table *t, enum table_style style, const char *fmt, ...)
@@ -77,28 +121,12 @@ void table_cell(struct table *t, enum table_style style, const char *fmt, ...)
 	}
 	va_end(again);
 	va_end(ap);
-	t->used += (size_t)length + 1;
+	t->used += clean_in_place(t->text + t->used, t->ascii) + 1;
 }
 
 size_t table_rows(const struct table *t)
 {
 	return t->ncolumn ? t->ncell / t->ncolumn : 0;
-}
-
-/* Length in bytes of the UTF-8 character at @s, 0 when it is none (overlong, surrogate, cut short). */
-static size_t utf8_length(const char *s)
-{
-	const unsigned char *u = (const unsigned char *)s;
-	size_t n = u[0] < 0x80 ? 1 : u[0] < 0xc2 ? 0 : u[0] < 0xe0 ? 2 : u[0] < 0xf0 ? 3 : u[0] < 0xf5 ? 4 : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((u[i] & 0xc0) != 0x80)
-			return 0;
-	if (n == 3 && ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f)))
-		return 0;
-	if (n == 4 && ((u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f)))
-		return 0;
-	return n;
 }
 
 /* Characters, each taken as one column wide. */
@@ -113,21 +141,32 @@ static size_t text_width(const char *s)
 
 char *report_clean(const char *s, const struct report_options *o)
 {
-	char *clean = util_calloc(strlen(s) + 1, 1), *p = clean;
+	char *clean = util_strdup(s);
 
-	while (*s) {
-		size_t n = utf8_length(s);
-		unsigned char first = (unsigned char)s[0];
-		bool control = first < 0x20 || first == 0x7f || (n == 2 && first == 0xc2 && (unsigned char)s[1] < 0xa0);
+	clean_in_place(clean, o->ascii);
+	return clean;
+}
 
-		if (!n || control || (n > 1 && o->ascii)) {
-			*p++ = '?';
-			s += n ? n : 1;
-			continue;
-		}
-		memcpy(p, s, n);
-		p += n;
-		s += n;
+/* The first byte of character number @n. */
+static char *character(char *s, size_t n)
+{
+	for (; *s; s++)
+		if (((unsigned char)*s & 0xc0) != 0x80 && !n--)
+			break;
+	return s;
+}
+
+char *report_name(const char *s, const struct report_options *o)
+{
+	char *clean = report_clean(s, o);
+	size_t width = text_width(clean), half = (REPORT_NAME - 2) / 2;
+
+	if (width > REPORT_NAME && o->verbosity < 1) {
+		char *end = character(clean, width - half), *cut = character(clean, half);
+
+		/* two dots take two bytes, and more than two characters went */
+		memmove(cut + 2, end, strlen(end) + 1);
+		memcpy(cut, "..", 2);
 	}
 	return clean;
 }
@@ -255,14 +294,11 @@ static void print_csv(FILE *f, const struct table *t, const char *sep)
 	}
 }
 
-static void print_markdown(FILE *f, const struct table *t, const struct report_options *o)
+static void print_markdown(FILE *f, const struct table *t)
 {
 	for (size_t i = 0; i < t->ncolumn; i++) {
-		char *head = report_clean(t->column[i].head, o);
-
 		fputs(i ? " | " : "| ", f);
-		markdown_cell(f, head);
-		free(head);
+		markdown_cell(f, t->column[i].head);
 	}
 	fputs(" |\n", f);
 	for (size_t i = 0; i < t->ncolumn; i++)
@@ -270,11 +306,8 @@ static void print_markdown(FILE *f, const struct table *t, const struct report_o
 	fputs("|\n", f);
 	for (size_t row = 0; row < table_rows(t); row++) {
 		for (size_t i = 0; i < t->ncolumn; i++) {
-			char *cell = report_clean(cell_at(t, row, i), o);
-
 			fputs(i ? " | " : "| ", f);
-			markdown_cell(f, cell);
-			free(cell);
+			markdown_cell(f, cell_at(t, row, i));
 		}
 		fputs(" |\n", f);
 	}
@@ -391,7 +424,7 @@ int table_print(FILE *f, const struct table *t, const struct report_options *o)
 		print_csv(f, t, o->csv_sep ? o->csv_sep : ",");
 		break;
 	case REPORT_MARKDOWN:
-		print_markdown(f, t, o);
+		print_markdown(f, t);
 		break;
 	default:
 		print_text(f, t, o);

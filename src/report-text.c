@@ -224,14 +224,17 @@ static void fill_table(struct text_report *t, struct table *table, size_t condit
 		if (chosen[m])
 			table_column(table, TABLE_DECIMAL, metric_head(&r->metric[m], name, sizeof(name)));
 	if (compared) {
+		char *reference = report_name(r->arm[r->reference].name, t->o);
+
 		snprintf(against, sizeof(against), "%s against %s",
-			 report_metric_name(&r->metric[t->headline], name, sizeof(name)), r->arm[r->reference].name);
+			 report_metric_name(&r->metric[t->headline], name, sizeof(name)), reference);
+		free(reference);
 		table_column(table, TABLE_LEFT, against);
 		table_column(table, TABLE_LEFT, "verdict");
 	}
 	for (size_t i = 0; i < r->narm; i++) {
 		const struct result_arm *arm = &r->arm[order[i]];
-		char *clean = report_clean(arm->name, t->o);
+		char *clean = report_name(arm->name, t->o);
 		bool first = true;
 
 		table_cell(table, STYLE_PLAIN, "%s", clean);
@@ -259,16 +262,17 @@ static void fill_table(struct text_report *t, struct table *table, size_t condit
 	}
 }
 
-static int print_table(struct text_report *t, size_t condition, struct reason *why)
+static int print_table(struct text_report *t, size_t condition)
 {
 	const struct result *r = t->r;
 	size_t *order = util_calloc(r->narm, sizeof(*order)), next = 0;
 	bool *chosen = util_calloc(r->nmetric, sizeof(*chosen)), main_table = true;
-	int err = report_order(r, condition, t->headline, t->o, t->index, order, why);
+	int err = 0;
 
+	report_order(r, condition, t->headline, t->o, t->index, order);
 	t->below = 0;
 	while (!err && next < r->nmetric) {
-		struct table *table = table_new();
+		struct table *table = table_new(t->o);
 
 		next = choose_metrics(t, condition, next, main_table ? METRIC_COLUMNS : REPORT_WIDTH - 20, chosen);
 		fill_table(t, table, condition, order, chosen, main_table);
@@ -464,7 +468,7 @@ static void print_cannot_tell(const struct text_report *t, size_t condition, siz
 {
 	const struct result *r = t->r;
 	const char *unit = r->metric[metric].unit ? r->metric[metric].unit : "";
-	size_t rounds = 0;
+	size_t rounds = 0, lines = 0;
 
 	for (size_t c = 0; c < r->ncondition; c++)
 		rounds += r->rounds[c];
@@ -472,7 +476,7 @@ static void print_cannot_tell(const struct text_report *t, size_t condition, siz
 		const struct comparison *c = comparison_index_find(t->index, condition, metric, a);
 		char seen[96], needed[128], name[64];
 
-		if (!c || c->verdict != VERDICT_CANNOT_TELL)
+		if (!c || c->verdict != VERDICT_CANNOT_TELL || lines++ >= REPORT_LINES)
 			continue;
 		if (c->flags & COMPARE_NO_SPREAD)
 			snprintf(needed, sizeof(needed), "repeat both sides and keep every value");
@@ -488,6 +492,8 @@ static void print_cannot_tell(const struct text_report *t, size_t condition, siz
 			    report_metric_name(&r->metric[metric], name, sizeof(name)),
 			    report_size_text(c->detectable, c, unit, seen, sizeof(seen)), needed);
 	}
+	if (lines > REPORT_LINES)
+		report_wrap(t->f, t->o, "cannot tell: ", 13, "and %zu more", lines - REPORT_LINES);
 }
 
 static void print_flags(const struct text_report *t, size_t condition, size_t metric)
@@ -515,7 +521,7 @@ static void print_flags(const struct text_report *t, size_t condition, size_t me
 static void print_other_metrics(const struct text_report *t, size_t condition)
 {
 	const struct result *r = t->r;
-	struct table *table = table_new();
+	struct table *table = table_new(t->o);
 	char text[192], name[64];
 
 	table_column(table, TABLE_LEFT, "other metrics");
@@ -532,7 +538,7 @@ static void print_other_metrics(const struct text_report *t, size_t condition)
 			    (t->o->verbosity < 1 &&
 			     (r->metric[m].better == BETTER_NONE || (head && head->verdict == c->verdict))))
 				continue;
-			clean = report_clean(r->arm[a].name, t->o);
+			clean = report_name(r->arm[a].name, t->o);
 			table_cell(table, STYLE_PLAIN, "%s", clean);
 			free(clean);
 			table_cell(table, STYLE_PLAIN, "%s", report_metric_name(&r->metric[m], name, sizeof(name)));
@@ -648,7 +654,7 @@ int report_text(FILE *f, const struct result *r, const struct report_options *o,
 	print_decoded(&t);
 	for (size_t c = 0; c < r->ncondition && r->nmetric && r->narm; c++) {
 		print_caption(&t, c);
-		err = print_table(&t, c, why);
+		err = print_table(&t, c);
 		if (err)
 			goto out;
 		print_missing(&t, c);

@@ -58,6 +58,13 @@ for option in "--sort weight" "--metric cycles" "--format html" "-x ''" "--nonse
 	eval "relax report $option a.json"
 	is "report $option is wrong usage" 2 err '.' noout '.'
 done
+python3 -c 'import json; d = json.load(open("b.json")); d["metrics"][0]["name"] = "time"
+for a in d["conditions"][0]["arms"]: a["metrics"]["time"] = a["metrics"].pop("ns")
+json.dump(d, open("time.json", "w"))'
+relax report --metric time a.json time.json
+is "--metric that one of the files has" 0 out '^time in' noout '^ns in'
+relax report --sort=-time a.json time.json
+is "--sort by a column that one of the files has" 0 out '^time in' out '^ns in'
 relax report
 is "report without a file is wrong usage" 2 err 'result file'
 run env LC_ALL=C.UTF-8 "$PERF_RELAX" report a.json

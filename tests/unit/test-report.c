@@ -205,6 +205,10 @@ static void test_hostile_names(void **state)
 	(void)state;
 	free(r->arm[2].name);
 	r->arm[2].name = util_strdup("evil\033[2J\n\xff\xc2\x9b|`x`");
+	free(r->metric[1].name);
+	r->metric[1].name = util_strdup("cyc\033[1mles");
+	free(r->metric[1].unit);
+	r->metric[1].unit = util_strdup("\x1b]0;title\x07");
 	for (size_t i = 0; i < ARRAY_SIZE(formats); i++) {
 		struct report_options o = { .format = formats[i] };
 		char *text = printed(r, &o);
@@ -372,6 +376,31 @@ static void test_odd_values(void **state)
 			}
 }
 
+/* A long name loses its middle in a table, and nothing elsewhere. */
+static void test_long_names(void **state)
+{
+	static const char name[] = "a-command-with-a-long-name --and-its-options --one \u00e9\u00e9\u00e9\u00e9 --another --the-last=1";
+	struct report_options o = plain;
+	struct result *r = sample();
+	char *text;
+
+	(void)state;
+	free(r->arm[2].name);
+	r->arm[2].name = util_strdup(name);
+	text = printed(r, &o);
+	assert_has(text, "\n a-command-with-a-long..another --the-last=1 ");
+	free(text);
+	o.verbosity = 1;
+	text = printed(r, &o);
+	assert_has(text, name);
+	free(text);
+	o = (struct report_options){ .format = REPORT_CSV };
+	text = printed(r, &o);
+	assert_has(text, name);
+	free(text);
+	result_free(r);
+}
+
 /* Two groups of values are shown as two. */
 static void test_modes(void **state)
 {
@@ -455,6 +484,7 @@ int main(void)
 		cmocka_unit_test(test_perf_forms),
 		cmocka_unit_test(test_sort),
 		cmocka_unit_test(test_odd_values),
+		cmocka_unit_test(test_long_names),
 		cmocka_unit_test(test_modes),
 		cmocka_unit_test(test_no_spread),
 		cmocka_unit_test(test_merge),
