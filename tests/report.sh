@@ -107,12 +107,15 @@ fi
 relax stat -q -r 3 -x, none nop
 is "stat -x" 0 out '^[0-9.e-]+,ns/op,none/ns/,[0-9]+,100\.00,,$' out '^<not (supported|counted)>,|^[0-9.e-]+,cycles/op'
 # This is perf's commachecker of stat+csv_output.sh, for --event.
-check "stat -x: perf's number of fields" bash -c 'while read -r line; do x=$(tr -d -c , <<<"$line"); [ ${#x} -eq 6 ] || { echo "$line"; exit 1; }; done <out'
+check "stat -x: perf's number of fields" bash -c '[ -s out ] || exit 1; while read -r line; do x=$(tr -d -c , <<<"$line"); [ ${#x} -eq 6 ] || { echo "$line"; exit 1; }; done <out'
 relax stat -q -r 3 -j none nop
 is "stat -j" 0 out '^\{"counter-value" : '
 cp out json.lines
 source=$(find /usr/src -maxdepth 2 -name 'linux-source-*.tar.xz' 2>/dev/null | sort -V | tail -n 1)
-if [ -n "$source" ] && tar -xJf "$source" --strip-components=1 --wildcards --occurrence=1 '*/tools/perf/tests/shell/lib/perf_json_output_lint.py' 2>/dev/null; then
+linter='*/tools/perf/tests/shell/lib/perf_json_output_lint.py'
+if [ -n "$source" ] && tar -xJf "$source" --strip-components=1 --wildcards --occurrence=1 "$linter" 2>/dev/null; then
+	check "stat -j: there are lines to judge" test -s json.lines
+	check "stat -j: there are lines to judge" test -s json.lines
 	check "stat -j: perf's own linter accepts it" python3 tools/perf/tests/shell/lib/perf_json_output_lint.py --event <json.lines
 else
 	skip perf-source "stat -j by perf's own linter" "no kernel source package under /usr/src"

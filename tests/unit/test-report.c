@@ -388,7 +388,7 @@ static void test_long_names(void **state)
 	free(r->arm[2].name);
 	r->arm[2].name = util_strdup(name);
 	text = printed(r, &o);
-	assert_has(text, "\n a-command-with-a-long..another --the-last=1 ");
+	assert_has(text, "\n a-command-with-a-long..-another --the-last=1 ");
 	free(text);
 	o.verbosity = 1;
 	text = printed(r, &o);
