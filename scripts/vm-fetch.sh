@@ -53,7 +53,8 @@ if [ "$refresh" = 0 ] && have_all; then
 fi
 
 for prog in apt-get dpkg-deb; do
-	command -v "$prog" >/dev/null || cannot "$prog is missing: guests are made from Debian packages, so they need a host with apt (nothing is installed by it)"
+	command -v "$prog" >/dev/null ||
+		cannot "$prog is missing: guests are made from Debian packages, so they need a host with apt (nothing is installed by it)"
 done
 keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 [ -r "$keyring" ] || cannot "$keyring is missing: install debian-archive-keyring"
@@ -72,12 +73,16 @@ private_apt() {
 		echo "deb [signed-by=$keyring] $mirror $suite main"
 		case $suite in *-backports) echo "deb [signed-by=$keyring] $mirror ${suite%-backports} main" ;; esac
 	} >"$w/sources.list"
-	timeout 300 "$prog" -q -o APT::Architecture="$a" -o APT::Architectures::="$a" -o Dir::Etc::sourcelist="$w/sources.list" -o Dir::Etc::sourceparts="$w/empty" \
+	timeout 300 "$prog" -q -o APT::Architecture="$a" -o APT::Architectures::="$a" \
+		-o Dir::Etc::sourcelist="$w/sources.list" -o Dir::Etc::sourceparts="$w/empty" \
 		-o Dir::Etc::preferencesparts="$w/empty" -o Dir::State::lists="$w/lists" -o Dir::State::status="$w/status" -o Dir::Cache="$w/cache" \
 		-o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none -o Acquire::Retries=3 -o APT::Default-Release="$suite" "$@"
 }
 
-update() { private_apt "$1" apt-get update >"$dir/apt-$1.log" 2>&1 || cannot "package lists for $1 could not be fetched from $mirror: $(grep -m1 '^E:' "$dir/apt-$1.log")"; }
+update() {
+	private_apt "$1" apt-get update >"$dir/apt-$1.log" 2>&1 ||
+		cannot "package lists for $1 could not be fetched from $mirror: $(grep -m1 '^E:' "$dir/apt-$1.log")"
+}
 
 # Download package @2 of architecture @1 and unpack it into @3.
 unpack() {

@@ -1,6 +1,6 @@
 #!/bin/busybox sh
-# shellcheck shell=dash
 # SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=dash
 # The guest's first process: mount what tests need, run the tests in /tests in order, send /results over the console, power off.
 # Everything here is busybox. The console may turn LF into CR LF, and the kernel may write between lines: the host's side checks a sum.
 /bin/busybox mount -t devtmpfs dev /dev
@@ -43,7 +43,8 @@ for test in /tests/*; do
 	status=$?
 	echo "$status" >/results/"$name".status
 	# The part of the kernel's log that belongs to this test.
-	dmesg | awk -v mark="VM-TEST $name" 'index($0, mark) { n = 0 } { line[n++] = $0 } END { for (i = 0; i < n; i++) print line[i] }' >/results/"$name".kmsg
+	dmesg | awk -v mark="VM-TEST $name" 'index($0, mark) { n = 0 } { line[n++] = $0 }
+		END { for (i = 0; i < n; i++) print line[i] }' >/results/"$name".kmsg
 	echo "VM-DONE $name $status"
 done
 cd /

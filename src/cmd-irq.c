@@ -21,15 +21,17 @@
 #endif
 
 #define DEFAULT_TIME_S 15.0
-#define PAIRS 8			/* pairs of a short and a long block in a trial */
-#define PLANNED_SHARE 0.4	/* of the longest block allowed: room for a core that clocks down between the measurement of the cost and the run */
-#define CHAIN_NS 20000.0	/* length of a block of dependent additions */
+#define PAIRS 8 /* pairs of a short and a long block in a trial */
+#define PLANNED_SHARE \
+	0.4 /* of the longest block allowed: room for a core that clocks down between the measurement of the cost and \
+	       the run */
+#define CHAIN_NS 20000.0 /* length of a block of dependent additions */
 #define REFERENCE "cli-sti"
 
 enum { VALUE_NS, VALUE_TICKS, VALUE_CYCLES, VALUE_INSTRUCTIONS, VALUES };
 
 struct irq_arm {
-	size_t index;		/* of the module's cases */
+	size_t index; /* of the module's cases */
 	char *name;
 	char *absent;
 	uint32_t iters;
@@ -40,7 +42,7 @@ struct irq_run {
 	const char **names;
 	size_t nnames;
 	const char *module, *kdir;
-	uint64_t loops;		/* --loops, 0: as many as fit */
+	uint64_t loops; /* --loops, 0: as many as fit */
 	bool list, build, classic;
 
 	struct session session;
@@ -50,12 +52,12 @@ struct irq_run {
 	struct irq_arm *arm;
 	size_t narm;
 	struct result *result;
-	bool pmu;		/* the kernel has cycles and instructions */
+	bool pmu; /* the kernel has cycles and instructions */
 	const char *pmu_why;
 	const struct probe *chain;
 	uint64_t chain_iters;
 	void *operand;
-	int log;		/* kernel log, -1: not readable */
+	int log; /* kernel log, -1: not readable */
 	char *log_text;
 	bool stalled;
 };
@@ -64,20 +66,24 @@ enum { OPT_MODULE = 0x400, OPT_LOOPS, OPT_LIST, OPT_BUILD, OPT_KDIR, OPT_CLASSIC
 
 static const struct argp_option irq_options[] = {
 	{ "module", OPT_MODULE, "FILE", 0, "load this module file instead of the installed one", 1 },
-	{ "loops", OPT_LOOPS, "N", 0, "iterations of a block (default: as many as fit into 40 us); with --classic, loops of a test (default 20000)", 1 },
-	{ "list", OPT_LIST, NULL, 0, "show the cases with the machine code that this kernel runs, and measure nothing", 1 },
-	{ "build", OPT_BUILD, NULL, 0, "build the module for the running kernel, say where it is, and measure nothing", 1 },
-	{ "kdir", OPT_KDIR, "DIR", 0, "with --build: the kernel's build folder (default /lib/modules/RELEASE/build)", 1 },
-	{ "classic", OPT_CLASSIC, NULL, 0, "do as the module of 2009 did: print its eight tests from the kernel log", 1 },
+	{ "loops", OPT_LOOPS, "N", 0,
+	  "iterations of a block (default: as many as fit into 40 us); with --classic, loops of a test (default 20000)",
+	  1 },
+	{ "list", OPT_LIST, NULL, 0, "show the cases with the machine code that this kernel runs, and measure nothing",
+	  1 },
+	{ "build", OPT_BUILD, NULL, 0, "build the module for the running kernel, say where it is, and measure nothing",
+	  1 },
+	{ "kdir", OPT_KDIR, "DIR", 0, "with --build: the kernel's build folder (default /lib/modules/RELEASE/build)",
+	  1 },
+	{ "classic", OPT_CLASSIC, NULL, 0, "do as the module of 2009 did: print its eight tests from the kernel log",
+	  1 },
 	{ 0 }
 };
 
-static const struct argp_child irq_children[] = {
-	{ &options_experiment_argp, 0, "Measuring:", 10 },
-	{ &options_meter_argp, 0, NULL, 10 },
-	{ &options_help_argp, 0, NULL, -1 },
-	{ 0 }
-};
+static const struct argp_child irq_children[] = { { &options_experiment_argp, 0, "Measuring:", 10 },
+						  { &options_meter_argp, 0, NULL, 10 },
+						  { &options_help_argp, 0, NULL, -1 },
+						  { 0 } };
 
 static error_t parse_irq(int key, char *arg, struct argp_state *state)
 {
@@ -116,10 +122,13 @@ const struct argp argp_irq = {
 	.options = irq_options,
 	.parser = parse_irq,
 	.args_doc = "[CASE...]",
-	.doc = "Measure kernel-side costs with the companion module: interrupts off and on, compare-and-swap, add, preemption, bottom halves, spin locks, RCU, "
+	.doc = "Measure kernel-side costs with the companion module: interrupts off and on, compare-and-swap, add, "
+	       "preemption, bottom halves, spin locks, RCU, "
 	       "and this architecture's spin-wait hints.\v"
-	       "Needs root and a kernel that loads modules; the module is loaded, used and unloaded. The first case named is the reference; without a name "
-	       "all are measured and " REFERENCE " is. Ends with the table of 2009: speed-up of a local compare-and-swap over disabling and enabling interrupts.",
+	       "Needs root and a kernel that loads modules; the module is loaded, used and unloaded. The first case "
+	       "named is the reference; without a name "
+	       "all are measured and " REFERENCE " is. Ends with the table of 2009: speed-up of a local "
+						 "compare-and-swap over disabling and enabling interrupts.",
 	.children = irq_children,
 };
 
@@ -130,7 +139,8 @@ static int unknown_case(const struct irq_run *s, const char *name)
 
 	for (size_t i = 0; i < s->kmod.ncases; i++)
 		names[i] = s->kmod.cases[i].name;
-	msg_error("'%s' is not a case of the module%s; `perf relax irq --list` shows all", name, util_did_you_mean(name, names, hint, sizeof(hint)));
+	msg_error("'%s' is not a case of the module%s; `perf relax irq --list` shows all", name,
+		  util_did_you_mean(name, names, hint, sizeof(hint)));
 	free(names);
 	return EXIT_USAGE;
 }
@@ -149,7 +159,8 @@ static void add_arm(struct irq_run *s, size_t index)
 
 static bool same_code(const struct kmod_case *a, const struct kmod_case *b)
 {
-	return a->code_bytes && !a->code_cut && !b->code_cut && a->code_bytes == b->code_bytes && !memcmp(a->code, b->code, a->code_bytes);
+	return a->code_bytes && !a->code_cut && !b->code_cut && a->code_bytes == b->code_bytes &&
+	       !memcmp(a->code, b->code, a->code_bytes);
 }
 
 /* The arms; @reference is the index of the one that the others are compared with. Returns an exit code. */
@@ -177,7 +188,8 @@ static int choose_arms(struct irq_run *s, size_t *reference)
 		}
 	/* The null control (rule 6): where no other arm has the reference's code, it runs a second time. */
 	for (size_t i = 0; i < s->narm; i++)
-		twin |= i != *reference && !s->arm[i].absent && same_code(&s->kmod.cases[s->arm[i].index], &s->kmod.cases[s->arm[*reference].index]);
+		twin |= i != *reference && !s->arm[i].absent &&
+			same_code(&s->kmod.cases[s->arm[i].index], &s->kmod.cases[s->arm[*reference].index]);
 	if (!twin)
 		add_arm(s, s->arm[*reference].index);
 	return EXIT_DONE;
@@ -188,7 +200,11 @@ static int plan_blocks(struct irq_run *s)
 {
 	for (size_t i = 0; i < s->narm; i++) {
 		struct irq_arm *a = &s->arm[i];
-		struct perf_relax_run run = { .index = (uint32_t)a->index, .cpu = (uint32_t)s->session.cpu, .loops = PERF_RELAX_LONG, .iters = 1, .blocks = 1 };
+		struct perf_relax_run run = { .index = (uint32_t)a->index,
+					      .cpu = (uint32_t)s->session.cpu,
+					      .loops = PERF_RELAX_LONG,
+					      .iters = 1,
+					      .blocks = 1 };
 		struct reason why = { 0 };
 		int err;
 
@@ -196,8 +212,9 @@ static int plan_blocks(struct irq_run *s)
 			continue;
 		err = kmod_run(&s->kmod, &run, &why);
 		if (err == -ERANGE) {
-			a->absent = util_asprintf("one iteration (%u operations) takes more than the %u us that interrupts may be off", 2 * s->kmod.info.unroll,
-						  s->kmod.info.block_ns_max / 1000);
+			a->absent = util_asprintf("one iteration (%u operations) takes more than the %u us that "
+						  "interrupts may be off",
+						  2 * s->kmod.info.unroll, s->kmod.info.block_ns_max / 1000);
 			continue;
 		}
 		if (err) {
@@ -208,8 +225,10 @@ static int plan_blocks(struct irq_run *s)
 		if (!a->iters)
 			a->iters = 1;
 		if (s->loops && s->loops > run.iters_max) {
-			msg_error("--loops %llu: %s would keep interrupts off for more than %u us; at most %u here (an iteration is %u operations)",
-				  (unsigned long long)s->loops, a->name, s->kmod.info.block_ns_max / 1000, run.iters_max, 2 * s->kmod.info.unroll);
+			msg_error("--loops %llu: %s would keep interrupts off for more than %u us; at most %u here (an "
+				  "iteration is %u operations)",
+				  (unsigned long long)s->loops, a->name, s->kmod.info.block_ns_max / 1000,
+				  run.iters_max, 2 * s->kmod.info.unroll);
 			return EXIT_USAGE;
 		}
 		if (s->loops)
@@ -221,22 +240,29 @@ static int plan_blocks(struct irq_run *s)
 /* Has the kernel counters? Asked once, so that cycles are of one kind in all of the run. */
 static void ask_counters(struct irq_run *s)
 {
-	struct perf_relax_run run = { .cpu = (uint32_t)s->session.cpu, .loops = PERF_RELAX_SHORT, .iters = 1, .blocks = 1, .flags = PERF_RELAX_RUN_PMU };
+	struct perf_relax_run run = { .cpu = (uint32_t)s->session.cpu,
+				      .loops = PERF_RELAX_SHORT,
+				      .iters = 1,
+				      .blocks = 1,
+				      .flags = PERF_RELAX_RUN_PMU };
 	struct reason why = { 0 };
 	char text[200];
 	int err = kmod_run(&s->kmod, &run, &why), cause;
 
-	s->pmu = !err && !run.cycles_error && !run.instructions_error && (run.block[0].flags & PERF_RELAX_BLOCK_CYCLES) &&
-		 (run.block[0].flags & PERF_RELAX_BLOCK_INSTRUCTIONS);
+	s->pmu = !err && !run.cycles_error && !run.instructions_error &&
+		 (run.block[0].flags & PERF_RELAX_BLOCK_CYCLES) && (run.block[0].flags & PERF_RELAX_BLOCK_INSTRUCTIONS);
 	if (s->pmu)
 		return;
 	cause = err ? err : run.cycles_error ? run.cycles_error : run.instructions_error;
 	if (cause == -ENOENT || cause == -ENODEV || cause == -EOPNOTSUPP)
-		snprintf(text, sizeof(text), "the kernel has no hardware counter for it (%s): no PMU, or none given to this guest", strerror(-cause));
+		snprintf(text, sizeof(text),
+			 "the kernel has no hardware counter for it (%s): no PMU, or none given to this guest",
+			 strerror(-cause));
 	else if (cause)
 		snprintf(text, sizeof(text), "the kernel's counter cannot be used: %s", strerror(-cause));
 	else
-		snprintf(text, sizeof(text), "not counted: no hardware counter was free (the NMI watchdog or another perf may hold it)");
+		snprintf(text, sizeof(text),
+			 "not counted: no hardware counter was free (the NMI watchdog or another perf may hold it)");
 	s->pmu_why = util_intern(text);
 }
 
@@ -306,7 +332,8 @@ static struct value pair_median(const struct perf_relax_run *run, uint32_t unrol
 		d[n++] = ((double)y - (double)x) / ((double)run->iters * unroll);
 	}
 	if (!n)
-		return value_missing(need ? "not counted: the counter was taken by somebody else" : "every block was held up");
+		return value_missing(need ? "not counted: the counter was taken by somebody else"
+					  : "every block was held up");
 	qsort(d, n, sizeof(*d), compare_doubles);
 	return value_of(n % 2 ? d[n / 2] : (d[n / 2 - 1] + d[n / 2]) / 2);
 }
@@ -321,7 +348,8 @@ static void watch_log(struct irq_run *s)
 	s->stalled = kmod_log_has_stall(s->log_text);
 }
 
-static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct value *values, unsigned int *flags, struct reason *why)
+static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct value *values, unsigned int *flags,
+		 struct reason *why)
 {
 	struct irq_run *s = ctx;
 	struct irq_arm *a = &s->arm[arm];
@@ -332,8 +360,12 @@ static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct v
 	(void)condition;
 	(void)round;
 	for (int tries = 0;; tries++) {
-		run = (struct perf_relax_run){ .index = (uint32_t)a->index, .cpu = (uint32_t)s->session.cpu, .loops = PERF_RELAX_ALTERNATE, .iters = a->iters,
-			.blocks = 2 * PAIRS, .flags = s->pmu ? PERF_RELAX_RUN_PMU : 0 };
+		run = (struct perf_relax_run){ .index = (uint32_t)a->index,
+					       .cpu = (uint32_t)s->session.cpu,
+					       .loops = PERF_RELAX_ALTERNATE,
+					       .iters = a->iters,
+					       .blocks = 2 * PAIRS,
+					       .flags = s->pmu ? PERF_RELAX_RUN_PMU : 0 };
 		err = kmod_run(&s->kmod, &run, why);
 		/* Slower than when it was planned: shorter blocks, still the same operations. */
 		if (err == -ERANGE && !s->loops && run.iters_max && tries < 4)
@@ -345,7 +377,9 @@ static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct v
 	watch_log(s);
 	*flags = 0;
 	if (err == -EINTR || err == -ERANGE || s->stalled) {
-		const char *what = err == -EINTR ? "interrupted" : err ? "a block would have taken too long" : "the kernel reported a stall";
+		const char *what = err == -EINTR ? "interrupted"
+				   : err	 ? "a block would have taken too long"
+						 : "the kernel reported a stall";
 
 		for (size_t i = 0; i < VALUES; i++)
 			values[i] = value_missing(what);
@@ -360,14 +394,18 @@ static int trial(void *ctx, size_t condition, size_t arm, size_t round, struct v
 		else if (run.block[i].flags & PERF_RELAX_BLOCK_OVERRUN)
 			*flags |= TRIAL_STOLEN;
 	values[VALUE_NS] = pair_median(&run, s->kmod.info.unroll, offsetof(struct perf_relax_block, ns), 0);
-	values[VALUE_TICKS] = s->kmod.info.flags & PERF_RELAX_INFO_TICKS ? pair_median(&run, s->kmod.info.unroll, offsetof(struct perf_relax_block, ticks), 0) :
-			      value_missing("this architecture's kernel has no counter that the module can read");
+	values[VALUE_TICKS] =
+		s->kmod.info.flags & PERF_RELAX_INFO_TICKS
+			? pair_median(&run, s->kmod.info.unroll, offsetof(struct perf_relax_block, ticks), 0)
+			: value_missing("this architecture's kernel has no counter that the module can read");
 	if (values[VALUE_NS].why)
 		*flags |= TRIAL_FAILED;
 	if (s->pmu) {
-		values[VALUE_CYCLES] = pair_median(&run, s->kmod.info.unroll, offsetof(struct perf_relax_block, cycles), PERF_RELAX_BLOCK_CYCLES);
-		values[VALUE_INSTRUCTIONS] = pair_median(&run, s->kmod.info.unroll, offsetof(struct perf_relax_block, instructions),
-							 PERF_RELAX_BLOCK_INSTRUCTIONS);
+		values[VALUE_CYCLES] = pair_median(&run, s->kmod.info.unroll, offsetof(struct perf_relax_block, cycles),
+						   PERF_RELAX_BLOCK_CYCLES);
+		values[VALUE_INSTRUCTIONS] =
+			pair_median(&run, s->kmod.info.unroll, offsetof(struct perf_relax_block, instructions),
+				    PERF_RELAX_BLOCK_INSTRUCTIONS);
 		return 0;
 	}
 	if (values[VALUE_NS].why || before <= 0 || after <= 0)
@@ -390,11 +428,13 @@ static void declare_arms(struct irq_run *s, size_t reference)
 		disasm_bytes_hex(c->code, c->code_bytes, hex, sizeof(hex));
 		if (!c->code_bytes || c->code_cut || disasm_text(c->code, c->code_bytes, text, sizeof(text)))
 			snprintf(text, sizeof(text), "%s", c->text);
-		arm = result_add_arm(s->result, s->arm[i].name, c->flags & PERF_RELAX_CASE_HINT ? "hint" : "kernel", hex, text);
+		arm = result_add_arm(s->result, s->arm[i].name, c->flags & PERF_RELAX_CASE_HINT ? "hint" : "kernel",
+				     hex, text);
 		if (s->arm[i].absent)
 			result_arm_absent(s->result, arm, s->arm[i].absent);
 		for (size_t j = 0; j < i && !s->arm[i].absent; j++)
-			if (!s->arm[j].absent && s->result->arm[arm].twin_of < 0 && (j == reference || s->result->arm[j].twin_of < 0) &&
+			if (!s->arm[j].absent && s->result->arm[arm].twin_of < 0 &&
+			    (j == reference || s->result->arm[j].twin_of < 0) &&
 			    (s->arm[j].index == s->arm[i].index || same_code(&s->kmod.cases[s->arm[j].index], c)))
 				s->result->arm[arm].twin_of = (int)j;
 	}
@@ -414,11 +454,14 @@ static void describe(struct irq_run *s)
 	result_add_metric(r, "cycles", "cycles/op", BETTER_LOWER, !s->pmu, false);
 	result_add_metric(r, "instructions", "count/op", BETTER_NONE, false, false);
 	if (info->flags & PERF_RELAX_INFO_PARAVIRT)
-		result_set_env(r, "irq_instructions", "paravirtual calls (see the bytes of cli and sti): not the CPU's own instructions", NULL);
+		result_set_env(r, "irq_instructions",
+			       "paravirtual calls (see the bytes of cli and sti): not the CPU's own instructions",
+			       NULL);
 	else if (info->flags & PERF_RELAX_INFO_IRQ_CHECKED)
 		result_set_env(r, "irq_instructions", "plain", NULL);
 	else
-		result_set_env(r, "irq_instructions", NULL, "what local_irq_disable() is on this architecture is not checked; its bytes are shown");
+		result_set_env(r, "irq_instructions", NULL,
+			       "what local_irq_disable() is on this architecture is not checked; its bytes are shown");
 	if (info->flags & PERF_RELAX_INFO_RT)
 		result_set_env(r, "preempt_rt", "yes: spin locks sleep", NULL);
 	if (info->flags & PERF_RELAX_INFO_TRACE_IRQ)
@@ -432,8 +475,12 @@ static void describe(struct irq_run *s)
 static void progress(void *ctx, const struct experiment *e)
 {
 	struct report_progress p = {
-		.rounds = e->round, .rounds_planned = e->rounds, .elapsed_s = e->elapsed_s, .budget_s = e->budget_s,
-		.current = e->looks_done ? &e->widest : NULL, .open = e->open_arms,
+		.rounds = e->round,
+		.rounds_planned = e->rounds,
+		.elapsed_s = e->elapsed_s,
+		.budget_s = e->budget_s,
+		.current = e->looks_done ? &e->widest : NULL,
+		.open = e->open_arms,
 	};
 
 	(void)ctx;
@@ -443,9 +490,15 @@ static void progress(void *ctx, const struct experiment *e)
 static int measure(struct irq_run *s, size_t reference)
 {
 	struct experiment e = {
-		.result = s->result, .reference = reference, .rounds = s->options.rounds,
-		.budget_s = s->options.time_s > 0 ? s->options.time_s : s->options.rounds ? 0 : DEFAULT_TIME_S,
-		.trial = trial, .ctx = s, .progress = s->options.quiet ? NULL : progress,
+		.result = s->result,
+		.reference = reference,
+		.rounds = s->options.rounds,
+		.budget_s = s->options.time_s > 0 ? s->options.time_s
+			    : s->options.rounds	  ? 0
+						  : DEFAULT_TIME_S,
+		.trial = trial,
+		.ctx = s,
+		.progress = s->options.quiet ? NULL : progress,
 	};
 	struct reason why = { 0 };
 	enum experiment_end end;
@@ -516,7 +569,8 @@ static int run_build(struct irq_run *s)
 
 static int run_classic(struct irq_run *s)
 {
-	char *params = util_asprintf("classic=1 loops=%llu", (unsigned long long)(s->loops ? s->loops : 20000)), *text = NULL;
+	char *params = util_asprintf("classic=1 loops=%llu", (unsigned long long)(s->loops ? s->loops : 20000)),
+	     *text = NULL;
 	struct reason why = { 0 };
 	int err;
 
@@ -546,7 +600,8 @@ static void print_list(const struct irq_run *s)
 		if (c->why)
 			printf("%-18s absent: %s\n", "", c->why);
 		if (c->code_bytes)
-			printf("%-18s %s%s  %s%s\n", "", hex, c->code_cut ? " ..." : "", text, c->flags & PERF_RELAX_CASE_PARAVIRT ? "  (a paravirtual call)" : "");
+			printf("%-18s %s%s  %s%s\n", "", hex, c->code_cut ? " ..." : "", text,
+			       c->flags & PERF_RELAX_CASE_PARAVIRT ? "  (a paravirtual call)" : "");
 	}
 }
 

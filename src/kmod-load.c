@@ -15,8 +15,8 @@
 
 #include "kmod-private.h"
 
-#define CAP_SYS_MODULE_BIT 16	/* linux/capability.h */
-#define COMPRESSED_FILE 4	/* MODULE_INIT_COMPRESSED_FILE, Linux 5.17 */
+#define CAP_SYS_MODULE_BIT 16 /* linux/capability.h */
+#define COMPRESSED_FILE 4 /* MODULE_INIT_COMPRESSED_FILE, Linux 5.17 */
 
 static bool has_capability(int bit)
 {
@@ -73,15 +73,23 @@ void kmod_facts_read(struct kmod_facts *f)
 int kmod_explain_machine(const struct kmod_facts *f, struct reason *why)
 {
 	if (!f->modules)
-		return reason_set(why, ENOSYS, "kernel %s was built without loadable modules (CONFIG_MODULES), so kernel-side costs cannot be measured on it: "
-				  "boot a distribution's kernel, here or in a virtual machine", f->release);
+		return reason_set(why, ENOSYS,
+				  "kernel %s was built without loadable modules (CONFIG_MODULES), so kernel-side costs "
+				  "cannot be measured on it: "
+				  "boot a distribution's kernel, here or in a virtual machine",
+				  f->release);
 	if (!f->root)
 		return reason_set(why, EPERM, "loading the module and using it takes root: run it with sudo");
 	if (!f->cap_sys_module)
-		return reason_set(why, EPERM, "this process is root but lacks CAP_SYS_MODULE%s: run it on the host itself, or load the module there first "
-				  "(insmod perf_relax.ko) and give the container /dev/perf_relax and CAP_SYS_ADMIN", f->container ? " (it runs in a container)" : "");
+		return reason_set(why, EPERM,
+				  "this process is root but lacks CAP_SYS_MODULE%s: run it on the host itself, or load "
+				  "the module there first "
+				  "(insmod perf_relax.ko) and give the container /dev/perf_relax and CAP_SYS_ADMIN",
+				  f->container ? " (it runs in a container)" : "");
 	if (f->modules_disabled)
-		return reason_set(why, EPERM, "loading of modules was switched off until the next boot (kernel.modules_disabled = 1): boot again, "
+		return reason_set(why, EPERM,
+				  "loading of modules was switched off until the next boot (kernel.modules_disabled = "
+				  "1): boot again, "
 				  "and load the module before it is switched off");
 	return 0;
 }
@@ -92,41 +100,71 @@ int kmod_explain_load(const struct kmod_facts *f, int err, const char *path, con
 
 	switch (err) {
 	case ENOSYS:
-		return reason_set(why, err, "kernel %s cannot load modules (CONFIG_MODULES is off): boot a distribution's kernel", f->release);
+		return reason_set(why, err,
+				  "kernel %s cannot load modules (CONFIG_MODULES is off): boot a distribution's kernel",
+				  f->release);
 	case EPERM:
 		machine = kmod_explain_machine(f, why);
 		if (machine)
 			return machine;
 		if (*f->lockdown && strcmp(f->lockdown, "none"))
-			return reason_set(why, err, "the kernel is locked down (%s) and takes only signed modules: sign %s with a key that this machine has "
-					  "enrolled (mokutil), or switch Secure Boot off", f->lockdown, path);
-		return reason_set(why, err, "the kernel refuses to load %s (EPERM) although this process has CAP_SYS_MODULE: a security module or seccomp filter "
-				  "forbids it; see the kernel log", path);
+			return reason_set(why, err,
+					  "the kernel is locked down (%s) and takes only signed modules: sign %s with "
+					  "a key that this machine has "
+					  "enrolled (mokutil), or switch Secure Boot off",
+					  f->lockdown, path);
+		return reason_set(why, err,
+				  "the kernel refuses to load %s (EPERM) although this process has CAP_SYS_MODULE: a "
+				  "security module or seccomp filter "
+				  "forbids it; see the kernel log",
+				  path);
 	case EKEYREJECTED:
 	case ENOKEY:
 	case EKEYREVOKED:
 	case EKEYEXPIRED:
-		return reason_set(why, err, "the kernel takes only modules signed with a key that it knows, and that of %s is %s: sign it with an enrolled key "
-				  "(mokutil; DKMS does so when set up), or switch off signature enforcement (Secure Boot, module.sig_enforce)", path,
-				  err == EKEYREJECTED ? "not accepted" : err == ENOKEY ? "missing or unknown" : "no longer valid");
+		return reason_set(why, err,
+				  "the kernel takes only modules signed with a key that it knows, and that of %s is "
+				  "%s: sign it with an enrolled key "
+				  "(mokutil; DKMS does so when set up), or switch off signature enforcement (Secure "
+				  "Boot, module.sig_enforce)",
+				  path,
+				  err == EKEYREJECTED ? "not accepted"
+				  : err == ENOKEY     ? "missing or unknown"
+						      : "no longer valid");
 	case ENOEXEC:
 		if (vermagic && *vermagic) {
 			size_t n = strlen(f->release);
 
 			if (strncmp(vermagic, f->release, n) || (vermagic[n] && vermagic[n] != ' '))
-				return reason_set(why, err, "%s was built for kernel %.*s, but %s is running: build it again (perf relax irq --build)", path,
-						  (int)strcspn(vermagic, " "), vermagic, f->release);
-			return reason_set(why, err, "%s was built for this kernel version with other options or symbols (\"%s\"): build it again with this "
-					  "kernel's own headers (perf relax irq --build); the kernel log says what differs", path, vermagic);
+				return reason_set(why, err,
+						  "%s was built for kernel %.*s, but %s is running: build it again "
+						  "(perf relax irq --build)",
+						  path, (int)strcspn(vermagic, " "), vermagic, f->release);
+			return reason_set(why, err,
+					  "%s was built for this kernel version with other options or symbols "
+					  "(\"%s\"): build it again with this "
+					  "kernel's own headers (perf relax irq --build); the kernel log says what "
+					  "differs",
+					  path, vermagic);
 		}
-		return reason_set(why, err, "%s is no module for this kernel (ENOEXEC): build it again (perf relax irq --build)", path);
+		return reason_set(why, err,
+				  "%s is no module for this kernel (ENOEXEC): build it again (perf relax irq --build)",
+				  path);
 	case ENOENT:
-		return reason_set(why, err, "%s uses a symbol that this kernel does not have: build it with this kernel's own headers "
-				  "(perf relax irq --build); the kernel log names the symbol", path);
+		return reason_set(why, err,
+				  "%s uses a symbol that this kernel does not have: build it with this kernel's own "
+				  "headers "
+				  "(perf relax irq --build); the kernel log names the symbol",
+				  path);
 	case EINVAL:
-		return reason_set(why, err, "%s does not accept its parameters, or is damaged (EINVAL): see the kernel log", path);
+		return reason_set(why, err,
+				  "%s does not accept its parameters, or is damaged (EINVAL): see the kernel log",
+				  path);
 	case EAGAIN:
-		return reason_set(why, err, "%s ran and refused to stay (EAGAIN), as the module of 2009 does: use --classic for such modules", path);
+		return reason_set(why, err,
+				  "%s ran and refused to stay (EAGAIN), as the module of 2009 does: use --classic for "
+				  "such modules",
+				  path);
 	case EBUSY:
 		return reason_set(why, err, "the module is just being loaded or unloaded by somebody else: try again");
 	}
@@ -211,19 +249,26 @@ char *kmod_find(const struct kmod_facts *f, struct reason *why)
 	if (access(path, R_OK) == 0)
 		return path;
 	if (f->headers)
-		reason_set(why, ENOENT, "no module was built for kernel %s (looked in /lib/modules/%s and %s): build it with `perf relax irq --build`, install it "
-			   "with `make module module-install` or DKMS, or name it with --module", f->release, f->release, path);
+		reason_set(why, ENOENT,
+			   "no module was built for kernel %s (looked in /lib/modules/%s and %s): build it with `perf "
+			   "relax irq --build`, install it "
+			   "with `make module module-install` or DKMS, or name it with --module",
+			   f->release, f->release, path);
 	else
-		reason_set(why, ENOENT, "no module was built for kernel %s (looked in /lib/modules/%s and %s), and the kernel's headers are not installed: install "
-			   "them (Debian, Ubuntu: linux-headers-%s; Fedora: kernel-devel), then `perf relax irq --build`", f->release, f->release, path, f->release);
+		reason_set(why, ENOENT,
+			   "no module was built for kernel %s (looked in /lib/modules/%s and %s), and the kernel's "
+			   "headers are not installed: install "
+			   "them (Debian, Ubuntu: linux-headers-%s; Fedora: kernel-devel), then `perf relax irq "
+			   "--build`",
+			   f->release, f->release, path, f->release);
 	free(path);
 	errno = ENOENT;
 	return NULL;
 }
 
 /*
- * Run @argv and keep what it writes to descriptor @which (1 or 2) in *@text (malloc'ed, with a final 0 that @size does not count); the other goes
- * nowhere. Returns the exit status, or -errno.
+ * Run @argv and keep what it writes to descriptor @which (1 or 2) in *@text (malloc'ed, with a final 0 that @size does
+ * not count); the other goes nowhere. Returns the exit status, or -errno.
  */
 static int run_program(char *const *argv, int which, char **text, size_t *size)
 {
@@ -276,7 +321,10 @@ int kmod_build(const char *source, const char *kdir, const char *out, char **bui
 	kmod_facts_read(&f);
 	target = out ? util_strdup(out) : kmod_cache_path(f.release);
 	if (access(script, R_OK)) {
-		status = reason_set(why, ENOENT, "the module's source is not in %s/kmod: install perf-relax completely, or use `make module` in its source tree", source);
+		status = reason_set(why, ENOENT,
+				    "the module's source is not in %s/kmod: install perf-relax completely, or use "
+				    "`make module` in its source tree",
+				    source);
 		goto out;
 	}
 	argv[n++] = (char *)"sh";
@@ -292,7 +340,8 @@ int kmod_build(const char *source, const char *kdir, const char *out, char **bui
 	while (size && isspace((unsigned char)text[size - 1]))
 		text[--size] = '\0';
 	if (status > 0)
-		status = reason_set(why, status < (int)ARRAY_SIZE(meaning) ? meaning[status] : EIO, "%s", *text ? text : "the build ended without a message");
+		status = reason_set(why, status < (int)ARRAY_SIZE(meaning) ? meaning[status] : EIO, "%s",
+				    *text ? text : "the build ended without a message");
 	else if (status < 0)
 		status = reason_set(why, -status, "the build could not be run: %s", strerror(-status));
 out:
@@ -305,7 +354,8 @@ out:
 	return status;
 }
 
-/* A kernel that does not decompress modules itself (MODULE_INIT_COMPRESSED_FILE) gets the contents from us. 0 or an errno. */
+/* A kernel that does not decompress modules itself (MODULE_INIT_COMPRESSED_FILE) gets the contents from us. 0 or an
+ * errno. */
 static int load_decompressed(const char *path, const char *params, struct reason *why)
 {
 	static const char *const programs[][2] = { { ".xz", "xz" }, { ".gz", "gzip" }, { ".zst", "zstd" } };
@@ -322,7 +372,8 @@ static int load_decompressed(const char *path, const char *params, struct reason
 	err = run_program(argv, 1, &image, &size);
 	if (err) {
 		free(image);
-		return -reason_set(why, ENOEXEC, "%s cannot be unpacked: %s failed (%d); is it installed?", path, argv[0], err);
+		return -reason_set(why, ENOEXEC, "%s cannot be unpacked: %s failed (%d); is it installed?", path,
+				   argv[0], err);
 	}
 	err = syscall(SYS_init_module, image, size, params) ? errno : 0;
 	free(image);

@@ -5,7 +5,8 @@
 
 #include "kmod.h"
 
-/* finit_module(2); a compressed file (.ko.xz, .gz, .zst) is unpacked by its program where the kernel does not do so itself. -EEXIST: it is there already. */
+/* finit_module(2); a compressed file (.ko.xz, .gz, .zst) is unpacked by its program where the kernel does not do so
+ * itself. -EEXIST: it is there already. */
 int kmod_load_file(const char *path, const char *params, struct reason *why);
 
 #endif

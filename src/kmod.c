@@ -21,11 +21,25 @@
 
 /* Names that people know the cases by. */
 static const char *const aliases[][2] = {
-	{ "baseline", "empty" }, { "irq-off", "cli" }, { "irq-disable", "cli" }, { "irq-on", "sti" }, { "irq-enable", "sti" },
-	{ "irq-off-on", "cli-sti" }, { "irq-disable-enable", "cli-sti" }, { "cli/sti", "cli-sti" }, { "local-irq-save", "irq-save" },
-	{ "local-irq-restore", "irq-restore" }, { "local-cmpxchg", "cmpxchg-local" }, { "atomic-add-return", "add-return" }, { "xadd", "add-return" },
-	{ "local-add-return", "add-return-local" }, { "xadd-local", "add-return-local" }, { "preempt", "preempt-off-on" }, { "bh", "bh-off-on" },
-	{ "rcu", "rcu-read-lock" }, { "spin-lock-irqsave-restore", "spin-lock-irqsave" },
+	{ "baseline", "empty" },
+	{ "irq-off", "cli" },
+	{ "irq-disable", "cli" },
+	{ "irq-on", "sti" },
+	{ "irq-enable", "sti" },
+	{ "irq-off-on", "cli-sti" },
+	{ "irq-disable-enable", "cli-sti" },
+	{ "cli/sti", "cli-sti" },
+	{ "local-irq-save", "irq-save" },
+	{ "local-irq-restore", "irq-restore" },
+	{ "local-cmpxchg", "cmpxchg-local" },
+	{ "atomic-add-return", "add-return" },
+	{ "xadd", "add-return" },
+	{ "local-add-return", "add-return-local" },
+	{ "xadd-local", "add-return-local" },
+	{ "preempt", "preempt-off-on" },
+	{ "bh", "bh-off-on" },
+	{ "rcu", "rcu-read-lock" },
+	{ "spin-lock-irqsave-restore", "spin-lock-irqsave" },
 };
 
 static void sleep_ms(long ms)
@@ -54,8 +68,9 @@ static int unload(void)
 }
 
 /*
- * A process that only waits: when this one ends without a word (kill -9), the pipe closes and the module is unloaded. It has nothing
- * else open, so that nobody who reads our output waits for it, and is in a session of its own, so that ^C does not reach it.
+ * A process that only waits: when this one ends without a word (kill -9), the pipe closes and the module is unloaded.
+ * It has nothing else open, so that nobody who reads our output waits for it, and is in a session of its own, so that
+ * ^C does not reach it.
  */
 static void start_keeper(struct kmod *k)
 {
@@ -115,8 +130,12 @@ static int read_cases(struct kmod *k, struct reason *why)
 	k->info = (struct perf_relax_info){ .abi = PERF_RELAX_ABI };
 	if (ioctl(k->fd, PERF_RELAX_IOC_INFO, &k->info)) {
 		if (errno == EPROTONOSUPPORT || errno == ENOTTY)
-			return reason_set(why, EPROTONOSUPPORT, "the module that is loaded speaks another version of the interface than %d: unload it (rmmod "
-					  "perf_relax), and build and load the one that belongs to this program (perf relax irq --build)", PERF_RELAX_ABI);
+			return reason_set(why, EPROTONOSUPPORT,
+					  "the module that is loaded speaks another version of the interface than %d: "
+					  "unload it (rmmod "
+					  "perf_relax), and build and load the one that belongs to this program (perf "
+					  "relax irq --build)",
+					  PERF_RELAX_ABI);
 		return reason_set(why, errno, "%s: %s", DEVICE, strerror(errno));
 	}
 	k->cases = util_calloc(k->info.cases ? k->info.cases : 1, sizeof(*k->cases));
@@ -152,7 +171,9 @@ static int open_device(struct kmod *k, struct reason *why)
 	if (errno == EACCES || errno == EPERM)
 		return reason_set(why, errno, "%s is for root with CAP_SYS_ADMIN only: run it with sudo", DEVICE);
 	if (errno == ENOENT || errno == ENXIO)
-		return reason_set(why, errno, "the module is loaded, but there is no %s here (in a container: give it the device)", DEVICE);
+		return reason_set(why, errno,
+				  "the module is loaded, but there is no %s here (in a container: give it the device)",
+				  DEVICE);
 	return reason_set(why, errno, "%s: %s", DEVICE, strerror(errno));
 }
 
@@ -173,7 +194,7 @@ static int load(struct kmod *k, const char *path, struct reason *why)
 	err = kmod_load_file(k->path, "", why);
 	if (err) {
 		stop_keeper(k);
-		return err == -EEXIST ? 0 : err;	/* somebody was faster: then it is theirs */
+		return err == -EEXIST ? 0 : err; /* somebody was faster: then it is theirs */
 	}
 	k->loaded_here = true;
 	return 0;
@@ -257,8 +278,9 @@ int kmod_run(struct kmod *k, struct perf_relax_run *run, struct reason *why)
 	case EINTR:
 		return -EINTR;
 	case ERANGE:
-		return reason_set(why, ERANGE, "%s: %u iterations would keep interrupts off for more than %u us; at most %u here", name, run->iters,
-				  k->info.block_ns_max / 1000, run->iters_max);
+		return reason_set(why, ERANGE,
+				  "%s: %u iterations would keep interrupts off for more than %u us; at most %u here",
+				  name, run->iters, k->info.block_ns_max / 1000, run->iters_max);
 	case EXDEV:
 		return reason_set(why, EXDEV, "%s: this thread is not on CPU %u", name, run->cpu);
 	case ENODEV:
@@ -266,10 +288,14 @@ int kmod_run(struct kmod *k, struct perf_relax_run *run, struct reason *why)
 	case EOPNOTSUPP:
 		return reason_set(why, EOPNOTSUPP, "%s: this CPU cannot execute it", name);
 	case ETIME:
-		return reason_set(why, ETIME, "the kernel's clock is too coarse to bound a block by: use another clock source "
+		return reason_set(why, ETIME,
+				  "the kernel's clock is too coarse to bound a block by: use another clock source "
 				  "(/sys/devices/system/clocksource/clocksource0/current_clocksource)");
 	case EIO:
-		return reason_set(why, EIO, "%s: the operand does not show the operations, so they were not done; nothing is reported", name);
+		return reason_set(why, EIO,
+				  "%s: the operand does not show the operations, so they were not done; nothing is "
+				  "reported",
+				  name);
 	}
 	return reason_set(why, errno, "%s: %s", name, strerror(errno));
 }
@@ -280,9 +306,14 @@ int kmod_log_open(struct reason *why)
 
 	if (fd < 0) {
 		if (errno == EPERM || errno == EACCES)
-			return reason_set(why, errno, "the kernel log cannot be read: it takes root, or CAP_SYSLOG where kernel.dmesg_restrict is 1; have somebody "
+			return reason_set(why, errno,
+					  "the kernel log cannot be read: it takes root, or CAP_SYSLOG where "
+					  "kernel.dmesg_restrict is 1; have somebody "
 					  "save it (dmesg >FILE, or journalctl -k) and use `perf relax import FILE`");
-		return reason_set(why, errno, "the kernel log cannot be read: /dev/kmsg: %s; save it with dmesg and use `perf relax import FILE`", strerror(errno));
+		return reason_set(why, errno,
+				  "the kernel log cannot be read: /dev/kmsg: %s; save it with dmesg and use `perf "
+				  "relax import FILE`",
+				  strerror(errno));
 	}
 	lseek(fd, 0, SEEK_END);
 	return fd;
@@ -294,11 +325,13 @@ int kmod_log_read(int fd, char **text)
 	size_t have = *text ? strlen(*text) : 0;
 
 	for (;;) {
-		/* One record a read: "level,sequence,time,flags;message\n key=value\n" (Documentation/ABI/testing/dev-kmsg). */
+		/* One record a read: "level,sequence,time,flags;message\n key=value\n"
+		 * (Documentation/ABI/testing/dev-kmsg). */
 		ssize_t n = read(fd, record, sizeof(record) - 1);
 		char *message, *end;
 
-		if (n < 0 && (errno == EINTR || errno == EPIPE))	/* EPIPE: records were overwritten; go on with the next */
+		if (n < 0 &&
+		    (errno == EINTR || errno == EPIPE)) /* EPIPE: records were overwritten; go on with the next */
 			continue;
 		if (n < 0)
 			return errno == EAGAIN ? 0 : -errno;
@@ -319,7 +352,8 @@ int kmod_log_read(int fd, char **text)
 
 bool kmod_log_has_stall(const char *text)
 {
-	static const char *const signs[] = { "detected stalls", "self-detected stall", "soft lockup", "hard LOCKUP", "Watchdog detected" };
+	static const char *const signs[] = { "detected stalls", "self-detected stall", "soft lockup", "hard LOCKUP",
+					     "Watchdog detected" };
 
 	for (size_t i = 0; text && i < ARRAY_SIZE(signs); i++)
 		if (strstr(text, signs[i]))
@@ -329,7 +363,8 @@ bool kmod_log_has_stall(const char *text)
 
 size_t kmod_log_blocks(const char *text)
 {
-	static const char *const parts[] = { "test results: time for ", "number of loops: ", "total time: ", "-> ", "test end" };
+	static const char *const parts[] = { "test results: time for ", "number of loops: ", "total time: ", "-> ",
+					     "test end" };
 	size_t next = 0, blocks = 0;
 
 	while (text && *text) {
@@ -392,12 +427,19 @@ int kmod_classic(const char *path, const char *params, char **text, struct reaso
 		if (kmod_log_blocks(*text) && !kmod_log_has_stall(*text))
 			err = 0;
 		else if (kmod_log_blocks(*text))
-			err = reason_set(why, EAGAIN, "%s ran, but the kernel reported a stall in the meantime: its times are worth nothing", path);
+			err = reason_set(why, EAGAIN,
+					 "%s ran, but the kernel reported a stall in the meantime: its times are worth "
+					 "nothing",
+					 path);
 		else
-			err = reason_set(why, EAGAIN, "%s refused to stay (EAGAIN), but the kernel log has no complete result of it", path);
+			err = reason_set(why, EAGAIN,
+					 "%s refused to stay (EAGAIN), but the kernel log has no complete result of it",
+					 path);
 	} else if (!err) {
 		unload_file(path);
-		err = reason_set(why, EPROTO, "%s was loaded and stayed: it is no module that prints its results and refuses to stay", path);
+		err = reason_set(
+			why, EPROTO,
+			"%s was loaded and stayed: it is no module that prints its results and refuses to stay", path);
 	}
 	free(found);
 	return err;

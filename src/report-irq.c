@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The table that was collected in 2009 for kernel-side costs: what a local compare-and-swap saves over disabling and enabling interrupts.
+ * The table that was collected in 2009 for kernel-side costs: what a local compare-and-swap saves over disabling and
+ * enabling interrupts.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 
 #include "report-private.h"
 
-/* The rounds in which all @n arms have a value, as value[arm][round]. Returns how many; arms that were not measured give 0. */
+/* The rounds in which all @n arms have a value, as value[arm][round]. Returns how many; arms that were not measured
+ * give 0. */
 static size_t common_rounds(const struct result *r, size_t metric, const char *const *names, size_t n, double **value)
 {
 	size_t rounds = r->rounds[0], kept = 0, arm[3];
@@ -31,7 +33,8 @@ static size_t common_rounds(const struct result *r, size_t metric, const char *c
 }
 
 /* "6.23 [6.20, 6.26]": of (numerators) / the last name, round by round, Hodges-Lehmann in logs. */
-static void format_speedup(const struct result *r, size_t metric, const char *const *names, size_t n, double level, char *buf, size_t size)
+static void format_speedup(const struct result *r, size_t metric, const char *const *names, size_t n, double level,
+			   char *buf, size_t size)
 {
 	double *value[3], *log_ratio;
 	struct interval in;
@@ -86,7 +89,8 @@ static size_t table_metric(const struct result *r)
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		size_t m = result_find_metric(r, names[i]), arm = result_find_arm(r, "cmpxchg-local");
 
-		if (m != SIZE_MAX && !r->metric[m].estimated && result_series(r, 0, arm, m)->n && !result_series(r, 0, arm, m)->why)
+		if (m != SIZE_MAX && !r->metric[m].estimated && result_series(r, 0, arm, m)->n &&
+		    !result_series(r, 0, arm, m)->why)
 			return m;
 	}
 	return SIZE_MAX;
@@ -94,8 +98,10 @@ static size_t table_metric(const struct result *r)
 
 void report_irq_table(FILE *f, const struct result *r, const struct report_options *o)
 {
-	static const char *const sum[] = { "cli", "sti", "cmpxchg-local" }, *const pair[] = { "cli-sti", "cmpxchg-local" };
-	const char *model = result_env(r, "cpu_model"), *arch = result_env(r, "arch"), *kind = result_env(r, "irq_instructions"), *ticks = result_env(r, "ticks");
+	static const char *const sum[] = { "cli", "sti", "cmpxchg-local" }, *const pair[] = { "cli-sti", "cmpxchg-"
+													 "local" };
+	const char *model = result_env(r, "cpu_model"), *arch = result_env(r, "arch"),
+		   *kind = result_env(r, "irq_instructions"), *ticks = result_env(r, "ticks");
 	char by_sum[64], by_pair[64], local[32], locked[32], on[32], off[32];
 	struct table *t;
 	size_t metric;
@@ -113,10 +119,12 @@ void report_irq_table(FILE *f, const struct result *r, const struct report_optio
 	format_cost(r, metric, "sti", on, sizeof(on));
 	format_cost(r, metric, "cli", off, sizeof(off));
 	fputc('\n', f);
-	report_paragraph(f, o, "Speed-up of a local compare-and-swap over disabling and enabling interrupts, in %s%s%s an operation, with its %g %% interval: by the sum "
-			 "of the two rows as in the table of 2009, and by the pair as it was measured.", r->metric[metric].name,
-			 !strcmp(r->metric[metric].name, "ticks") && ticks ? " of the " : "", !strcmp(r->metric[metric].name, "ticks") && ticks ? ticks : "",
-			 100 * r->rule.level);
+	report_paragraph(f, o,
+			 "Speed-up of a local compare-and-swap over disabling and enabling interrupts, in %s%s%s an "
+			 "operation, with its %g %% interval: by the sum "
+			 "of the two rows as in the table of 2009, and by the pair as it was measured.",
+			 r->metric[metric].name, !strcmp(r->metric[metric].name, "ticks") && ticks ? " of the " : "",
+			 !strcmp(r->metric[metric].name, "ticks") && ticks ? ticks : "", 100 * r->rule.level);
 	t = table_new(o);
 	table_column(t, TABLE_LEFT, "architecture");
 	table_column(t, TABLE_LEFT, "speed-up (cli + sti) / local cmpxchg");
@@ -135,5 +143,6 @@ void report_irq_table(FILE *f, const struct result *r, const struct report_optio
 	table_print(f, t, o);
 	table_free(t);
 	if (kind && !strncmp(kind, "paravirtual", 11))
-		report_paragraph(f, o, "enable and disable are paravirtual calls in this kernel, not the CPU's instructions.");
+		report_paragraph(
+			f, o, "enable and disable are paravirtual calls in this kernel, not the CPU's instructions.");
 }

@@ -32,14 +32,17 @@ programs=(--sysroot "$sysroot" --kernel-module "$tmp/perf_relax.ko" --program "$
 guest "arm64 icount 0" vm-arm64 --arch aarch64 --icount 0 --smp 1 --timeout 600 --test-timeout 300 "${programs[@]}" --param ICOUNT=0 \
 	--run "$here/pmu.sh" --run "$here/kmod-exact.sh" --run "$here/kmod-classic.sh"
 # Another known ratio: eight cycles an instruction.
-guest "arm64 icount 3" vm-arm64 --arch aarch64 --icount 3 --smp 1 --timeout 400 --test-timeout 300 "${programs[@]}" --param ICOUNT=3 --run "$here/pmu-ratio.sh"
-guest "arm64 without a PMU" vm-arm64 --arch aarch64 --cpu cortex-a57,pmu=off --icount 0 --smp 1 --timeout 300 --test-timeout 200 "${programs[@]}" --run "$here/pmu-off.sh"
+guest "arm64 icount 3" vm-arm64 --arch aarch64 --icount 3 --smp 1 --timeout 400 --test-timeout 300 "${programs[@]}" \
+	--param ICOUNT=3 --run "$here/pmu-ratio.sh"
+guest "arm64 without a PMU" vm-arm64 --arch aarch64 --cpu cortex-a57,pmu=off --icount 0 --smp 1 \
+	--timeout 300 --test-timeout 200 "${programs[@]}" --run "$here/pmu-off.sh"
 # Two CPUs, host time: the module under pressure, and irq.
 guest "arm64" vm-arm64 --arch aarch64 --smp 2 --timeout 900 --test-timeout 400 "${programs[@]}" --param ROUNDS=50 --param FUZZ=100000 \
 	--run "$here/kmod-basic.sh" --run "$here/kmod-stress.sh" --run "$here/irq.sh"
 
 # Here CPU 0 can go offline.
-guest "arm64 four CPUs" vm-arm64 --arch aarch64 --smp 4 --timeout 500 --test-timeout 400 --sysroot "$sysroot" --program "$build/perf-relax" --run "$here/cpus.sh"
+guest "arm64 four CPUs" vm-arm64 --arch aarch64 --smp 4 --timeout 500 --test-timeout 400 \
+	--sysroot "$sysroot" --program "$build/perf-relax" --run "$here/cpus.sh"
 
 mkdir -p "$tmp/other"
 module "arm64 6.12" vm-arm64 aarch64 "$tmp/other/perf_relax.ko" --suite bookworm-backports

@@ -43,9 +43,10 @@ fi
 static "${CC:-gcc}" kmod-test "$here/kmod-test.c"
 static "${CC:-gcc}" trace-test "$here/trace-test.c"
 static "${CC:-gcc}" without-cap "$here/without-cap.c"
-args=(--arch x86_64 --smp 2 --timeout 900 --test-timeout 400 --kernel-module "$tmp/perf_relax.ko" --program "$PERF_RELAX" --program "$tmp/guest/kmod-test"
-	--program "$tmp/guest/trace-test" --program "$tmp/guest/without-cap"
-	--run "$here/kmod-basic.sh" --run "$here/kmod-classic.sh" --run "$here/kmod-stress.sh" --run "$here/trace.sh" --run "$here/users.sh" --run "$here/hotplug.sh")
+args=(--arch x86_64 --smp 2 --timeout 900 --test-timeout 400 --kernel-module "$tmp/perf_relax.ko"
+	--program "$PERF_RELAX" --program "$tmp/guest/kmod-test" --program "$tmp/guest/trace-test" --program "$tmp/guest/without-cap"
+	--run "$here/kmod-basic.sh" --run "$here/kmod-classic.sh" --run "$here/kmod-stress.sh"
+	--run "$here/trace.sh" --run "$here/users.sh" --run "$here/hotplug.sh")
 if have i686-linux-gnu-gcc; then
 	static i686-linux-gnu-gcc kmod-test-32 "$here/kmod-test.c"
 	static i686-linux-gnu-gcc test-probes-32 "$srcdir/tests/unit/test-probes.c" "$srcdir"/probes/*.c

@@ -26,11 +26,13 @@ done
 here=$(cd "$(dirname "$0")" && pwd)
 
 if [ -h "$kdir" ] && ! [ -e "$kdir" ]; then
-	echo "$kdir points to $(readlink "$kdir"), which does not exist: the kernel's headers were removed or belong to another version; install the headers of kernel ${release:-that kernel}" >&2
+	echo "$kdir points to $(readlink "$kdir"), which does not exist: the kernel's headers were removed or belong to another" \
+		"version; install the headers of kernel ${release:-that kernel}" >&2
 	exit 3
 fi
 if ! [ -f "$kdir/Makefile" ]; then
-	echo "no kernel headers in $kdir: install them (Debian, Ubuntu: linux-headers-${release:-RELEASE}; Fedora: kernel-devel; openSUSE: kernel-default-devel), or name their folder with --kdir" >&2
+	echo "no kernel headers in $kdir: install them (Debian, Ubuntu: linux-headers-${release:-RELEASE}; Fedora: kernel-devel;" \
+		"openSUSE: kernel-default-devel), or name their folder with --kdir" >&2
 	exit 3
 fi
 command -v make >/dev/null || { echo "make is missing: the module cannot be built; install make and a C compiler" >&2; exit 6; }
@@ -58,7 +60,8 @@ if ! make -C "$kdir" M="$work/kmod" "$@" modules >"$work/log" 2>&1 </dev/null; t
 		exit 6
 	fi
 	# One line: the rest follows from it.
-	echo "the module does not compile for kernel ${have:-in $kdir}: $(grep -m1 -E 'error:|Error:|fatal|not found|\*\*\*' "$work/log" | sed "s,$work/kmod/,,")" >&2
+	echo "the module does not compile for kernel ${have:-in $kdir}:" \
+		"$(grep -m1 -E 'error:|Error:|fatal|not found|\*\*\*' "$work/log" | sed "s,$work/kmod/,,")" >&2
 	exit 5
 fi
 mkdir -p "$(dirname "$out")" && cp "$work/kmod/perf_relax.ko" "$out"

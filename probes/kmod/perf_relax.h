@@ -29,7 +29,14 @@ enum relax_context {
 };
 
 /* Which operand counts the operations, so that a block can be checked to have done them. */
-enum relax_effect { RELAX_EFFECT_NONE, RELAX_EFFECT_WORD_ZERO, RELAX_EFFECT_ATOMIC, RELAX_EFFECT_LOCAL, RELAX_EFFECT_PERCPU, RELAX_EFFECT_PERCPU_ZERO };
+enum relax_effect {
+	RELAX_EFFECT_NONE,
+	RELAX_EFFECT_WORD_ZERO,
+	RELAX_EFFECT_ATOMIC,
+	RELAX_EFFECT_LOCAL,
+	RELAX_EFFECT_PERCPU,
+	RELAX_EFFECT_PERCPU_ZERO,
+};
 
 struct relax_case {
 	const char *name, *text;

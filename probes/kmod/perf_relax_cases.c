@@ -70,17 +70,19 @@ void relax_percpu_clear(void)
 	  "this_cpu_cmpxchg(v, 0, 0)") \
 	X(preempt, "preempt-off-on", RELAX_IRQS_ON, RELAX_EFFECT_NONE, 0, 0, , preempt_disable(); preempt_enable(), \
 	  "preempt_disable(); preempt_enable()") \
-	X(bh, "bh-off-on", RELAX_MAY_SLEEP, RELAX_EFFECT_NONE, 0, 0, , local_bh_disable(); local_bh_enable(), "local_bh_disable(); local_bh_enable()") \
+	X(bh, "bh-off-on", RELAX_MAY_SLEEP, RELAX_EFFECT_NONE, 0, 0, , local_bh_disable(); local_bh_enable(), \
+	  "local_bh_disable(); local_bh_enable()") \
 	X(spin_lock, "spin-lock", RELAX_MAY_SLEEP, RELAX_EFFECT_NONE, 0, 0, , spin_lock(&o->lock); spin_unlock(&o->lock), \
 	  "spin_lock(&lock); spin_unlock(&lock)") \
 	X(spin_lock_irqsave, "spin-lock-irqsave", RELAX_MAY_SLEEP, RELAX_EFFECT_NONE, 1, 0, , \
-	  spin_lock_irqsave(&o->lock, flags); spin_unlock_irqrestore(&o->lock, flags), "spin_lock_irqsave(&lock, flags); spin_unlock_irqrestore(&lock, flags)") \
+	  spin_lock_irqsave(&o->lock, flags); spin_unlock_irqrestore(&o->lock, flags), \
+	  "spin_lock_irqsave(&lock, flags); spin_unlock_irqrestore(&lock, flags)") \
 	X(rcu, "rcu-read-lock", RELAX_IRQS_ON, RELAX_EFFECT_NONE, 0, 0, , rcu_read_lock(); rcu_read_unlock(), "rcu_read_lock(); rcu_read_unlock()")
 
 /*
- * notrace: no call to the function tracer inside a block. flatten: sixteen copies of the kernel's inline functions look too large to a compiler, which
- * would call them out of line in the long loop and not in the short one. A compiler that duplicates a piece of code duplicates its label: the first one
- * counts.
+ * notrace: no call to the function tracer inside a block. flatten: sixteen copies of the kernel's inline functions look too
+ * large to a compiler, which would call them out of line in the long loop and not in the short one. A compiler that
+ * duplicates a piece of code duplicates its label: the first one counts.
  */
 #define RELAX_FN static noinline __noclone notrace __attribute__((flatten, aligned(64)))
 #define RELAX_LABEL(name) ".ifndef " name "\n" name ":\n.endif\n\t" ANNOTATE_NOENDBR "\n\t"

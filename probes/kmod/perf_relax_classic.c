@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * classic=1: what people who ran the module of 2009 expect in the kernel log, line for line. The work is done in blocks of bounded length,
- * whose times are added up; the 2009 module kept interrupts off for all of a test. Counts are the architecture's ticks, which it called cycles.
+ * classic=1: what people who ran the module of 2009 expect in the kernel log, line for line. The work is done in blocks
+ * of bounded length, whose times are added up; the 2009 module kept interrupts off for all of a test. Counts are the
+ * architecture's ticks, which it called cycles.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -12,7 +13,8 @@
 
 #include "perf_relax.h"
 
-/* The rows of 2009, in its order, each with the case that does the same; its CLI and STI rows were irq save and restore. */
+/* The rows of 2009, in its order, each with the case that does the same; its CLI and STI rows were irq save and
+ * restore. */
 static const struct {
 	const char *name, *long_name, *result_name;
 } relax_classic_tests[] = {
@@ -37,7 +39,8 @@ static int relax_classic_test(const struct relax_case *c, struct relax_operands 
 	cpu = raw_smp_processor_id();
 	err = relax_measure_cost(c, o, cpu, &op_ps);
 	while (done < loops) {
-		if (err == -EXDEV) {	/* moved: the thread that loads a module is not bound; start over where it is now */
+		if (err ==
+		    -EXDEV) { /* moved: the thread that loads a module is not bound; start over where it is now */
 			if (++tries > 100)
 				return err;
 			done = 0;
@@ -76,13 +79,15 @@ int relax_classic(unsigned int loops)
 	for (i = 0; i < ARRAY_SIZE(relax_classic_tests); i++) {
 		err = relax_classic_test(relax_case_find(relax_classic_tests[i].name), o, loops, &total);
 		if (err) {
-			printk(KERN_ERR "perf_relax: %s not measured: error %d\n", relax_classic_tests[i].long_name, err);
+			printk(KERN_ERR "perf_relax: %s not measured: error %d\n", relax_classic_tests[i].long_name,
+			       err);
 			break;
 		}
 		printk(KERN_INFO "test results: time for %s\n", relax_classic_tests[i].long_name);
 		printk(KERN_INFO "number of loops: %u\n", loops);
 		printk(KERN_INFO "total time: %llu\n", total);
-		printk(KERN_INFO "-> %s takes %llu cycles\n", relax_classic_tests[i].result_name, div_u64(total, loops));
+		printk(KERN_INFO "-> %s takes %llu cycles\n", relax_classic_tests[i].result_name,
+		       div_u64(total, loops));
 		printk(KERN_INFO "test end\n");
 	}
 	kfree(o);

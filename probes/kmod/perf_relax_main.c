@@ -50,7 +50,7 @@ static long relax_ioctl_info(void __user *arg)
 	{
 		unsigned int r[4];
 
-		arch_cpuid(1, 0, r);	/* ECX[31]: reserved for hypervisors to say that they are there */
+		arch_cpuid(1, 0, r); /* ECX[31]: reserved for hypervisors to say that they are there */
 		if (r[2] >> 31)
 			info.flags |= PERF_RELAX_INFO_HYPERVISOR;
 	}
@@ -81,7 +81,8 @@ static long relax_ioctl_case(void __user *arg)
 	u32 abi, index;
 	long err = 0;
 
-	if (get_user(abi, &((struct perf_relax_case __user *)arg)->abi) || get_user(index, &((struct perf_relax_case __user *)arg)->index))
+	if (get_user(abi, &((struct perf_relax_case __user *)arg)->abi) ||
+	    get_user(index, &((struct perf_relax_case __user *)arg)->index))
 		return -EFAULT;
 	if (abi != PERF_RELAX_ABI)
 		return -EPROTONOSUPPORT;
@@ -130,7 +131,8 @@ static int relax_run(struct perf_relax_run *run)
 	if (run->flags & PERF_RELAX_RUN_PMU)
 		counters = relax_counters_open(run->cpu, &run->cycles_error, &run->instructions_error);
 	while (run->blocks < blocks) {
-		unsigned int length = run->loops == PERF_RELAX_ALTERNATE ? run->blocks & 1 : run->loops == PERF_RELAX_LONG;
+		unsigned int length =
+			run->loops == PERF_RELAX_ALTERNATE ? run->blocks & 1 : run->loops == PERF_RELAX_LONG;
 
 		if (signal_pending(current)) {
 			err = -EINTR;
@@ -167,8 +169,9 @@ static long relax_ioctl_run(void __user *arg)
 	if (run->index >= relax_case_count)
 		goto out;
 	err = -EINVAL;
-	if (run->loops < PERF_RELAX_SHORT || run->loops > PERF_RELAX_ALTERNATE || !run->iters || run->iters > PERF_RELAX_ITERS_MAX || !run->blocks ||
-	    run->blocks > PERF_RELAX_BLOCKS_MAX || (run->flags & ~PERF_RELAX_RUN_PMU) || run->iters_max || run->op_ps || run->cycles_error ||
+	if (run->loops < PERF_RELAX_SHORT || run->loops > PERF_RELAX_ALTERNATE || !run->iters ||
+	    run->iters > PERF_RELAX_ITERS_MAX || !run->blocks || run->blocks > PERF_RELAX_BLOCKS_MAX ||
+	    (run->flags & ~PERF_RELAX_RUN_PMU) || run->iters_max || run->op_ps || run->cycles_error ||
 	    run->instructions_error || run->cpu >= nr_cpu_ids)
 		goto out;
 	err = -ENODEV;
@@ -207,7 +210,7 @@ static int relax_open(struct inode *inode, struct file *file)
 }
 
 static const struct file_operations relax_fops = {
-	.owner = THIS_MODULE,	/* an open device keeps the module: rmmod says "in use" */
+	.owner = THIS_MODULE, /* an open device keeps the module: rmmod says "in use" */
 	.open = relax_open,
 	.unlocked_ioctl = relax_ioctl,
 	.compat_ioctl = compat_ptr_ioctl,

@@ -21,7 +21,8 @@ struct relax_counters {
 #if IS_ENABLED(CONFIG_PERF_EVENTS) && defined(RELAX_HAVE_PMU_READ)
 static struct perf_event *relax_counter_open(unsigned int cpu, u64 config, s32 *error)
 {
-	/* Pinned: a counter that has no hardware goes into error state, where others would be multiplexed behind our back. */
+	/* Pinned: a counter that has no hardware goes into error state, where others would be multiplexed behind our
+	 * back. */
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_HARDWARE,
 		.size = sizeof(attr),
@@ -62,8 +63,9 @@ void relax_counters_close(struct relax_counters *counters)
 }
 
 /*
- * Interrupts are off. perf_event_read_value() may sleep and asks the CPU by interrupt, perf_event_read_local() is not exported; this is
- * what the latter does: on the event's own CPU, while it counts, have its PMU bring the count up to date.
+ * Interrupts are off. perf_event_read_value() may sleep and asks the CPU by interrupt, perf_event_read_local() is not
+ * exported; this is what the latter does: on the event's own CPU, while it counts, have its PMU bring the count up to
+ * date.
  */
 static __always_inline bool relax_counter_read(struct perf_event *event, u64 *value)
 {
@@ -140,12 +142,13 @@ static bool relax_effect_seen(const struct relax_case *c, struct relax_operands 
 	}
 }
 
-int relax_block(const struct relax_case *c, struct relax_operands *o, unsigned int cpu, unsigned int length, unsigned long iters,
-		struct relax_counters *counters, struct perf_relax_block *b)
+int relax_block(const struct relax_case *c, struct relax_operands *o, unsigned int cpu, unsigned int length,
+		unsigned long iters, struct relax_counters *counters, struct perf_relax_block *b)
 {
 	const bool preemptible = c->context == RELAX_MAY_SLEEP && IS_ENABLED(CONFIG_PREEMPT_RT);
 	void (*run)(struct relax_operands *, unsigned long) = c->run[length];
-	struct perf_event *cycles = counters ? counters->cycles : NULL, *instructions = counters ? counters->instructions : NULL;
+	struct perf_event *cycles = counters ? counters->cycles : NULL,
+			  *instructions = counters ? counters->instructions : NULL;
 	u64 ns0, ns1, ticks0, ticks1, c0 = 0, c1 = 0, i0 = 0, i1 = 0;
 	unsigned long switches;
 	bool have_c, have_i, have_rdtscp = false;
@@ -217,8 +220,8 @@ int relax_block(const struct relax_case *c, struct relax_operands *o, unsigned i
 }
 
 /*
- * The clock's smallest step. Where the kernel has nothing better than its tick, no block can be bounded: the clock would stand still while
- * interrupts are off.
+ * The clock's smallest step. Where the kernel has nothing better than its tick, no block can be bounded: the clock
+ * would stand still while interrupts are off.
  */
 static u64 relax_clock_step(void)
 {
@@ -237,8 +240,9 @@ static u64 relax_clock_step(void)
 }
 
 /*
- * Start with one iteration and lengthen only as far as what was seen allows: what waits in the hypervisor or for a timer may take a
- * thousand times what a nop does. The clock's own cost stays in the estimate, which makes it err on the long side.
+ * Start with one iteration and lengthen only as far as what was seen allows: what waits in the hypervisor or for a
+ * timer may take a thousand times what a nop does. The clock's own cost stays in the estimate, which makes it err on
+ * the long side.
  */
 int relax_measure_cost(const struct relax_case *c, struct relax_operands *o, unsigned int cpu, u64 *op_ps)
 {

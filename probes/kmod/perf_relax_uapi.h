@@ -88,10 +88,15 @@ struct perf_relax_block {
 #define PERF_RELAX_RUN_PMU		(1u << 0)	/* count cycles and instructions */
 
 /*
- * Run `blocks` blocks of `iters` iterations. The calling thread must be bound to `cpu`. Between blocks the kernel may schedule, and a
- * pending signal ends the run: EINTR, with the blocks done so far. ERANGE: a block would be longer than block_ns_max; iters_max is
- * the most that would have been accepted. ENODEV: the CPU is offline; EXDEV: the thread is on another one; EOPNOTSUPP: the case is
- * absent; ETIME: the kernel's clock is too coarse; EIO: the operand does not show the operations, so they were not done. Members marked "out" are also filled on EINTR and ERANGE.
+ * Run `blocks` blocks of `iters` iterations. The calling thread must be bound to `cpu`. Between blocks the kernel may schedule,
+ * and a pending signal ends the run: EINTR, with the blocks done so far. Members marked "out" are also filled on EINTR and ERANGE.
+ *
+ *	ERANGE      a block would be longer than block_ns_max; iters_max is the most that would have been accepted
+ *	ENODEV      the CPU is offline
+ *	EXDEV       the thread is on another CPU
+ *	EOPNOTSUPP  the case is absent
+ *	ETIME       the kernel's clock is too coarse to bound a block by
+ *	EIO         the operand does not show the operations, so they were not done
  */
 struct perf_relax_run {
 	__u32 abi;		/* in */

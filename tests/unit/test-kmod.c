@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Why a module cannot be loaded, told apart for made-up machines; and the kernel log of modules that print their results. Loading itself is
- * tested in guests (tests/vm/irq.sh).
+ * Why a module cannot be loaded, told apart for made-up machines; and the kernel log of modules that print their
+ * results. Loading itself is tested in guests (tests/vm/irq.sh).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,12 @@
 
 #include "kmod.h"
 
-static const struct kmod_facts good = { .release = "6.1.0-50-amd64", .root = true, .cap_sys_module = true, .modules = true, .lockdown = "none", .headers = true };
+static const struct kmod_facts good = { .release = "6.1.0-50-amd64",
+					.root = true,
+					.cap_sys_module = true,
+					.modules = true,
+					.lockdown = "none",
+					.headers = true };
 
 static struct reason seen;
 
@@ -66,7 +71,8 @@ static void machines(void **state)
 static void refusals(void **state)
 {
 	struct kmod_facts f = good;
-	static const int errors[] = { ENOSYS, EPERM, EKEYREJECTED, ENOKEY, ENOEXEC, ENOENT, EINVAL, EAGAIN, EBUSY, ENOMEM };
+	static const int errors[] = { ENOSYS, EPERM,  EKEYREJECTED, ENOKEY, ENOEXEC,
+				      ENOENT, EINVAL, EAGAIN,	    EBUSY,  ENOMEM };
 	char *text[ARRAY_SIZE(errors)];
 
 	(void)state;
@@ -80,7 +86,8 @@ static void refusals(void **state)
 		free(text[i]);
 	assert_load(&f, EKEYREJECTED, "", "signed");
 	assert_load(&f, ENOKEY, "", "signed");
-	assert_load(&f, ENOEXEC, "6.12.1-x SMP preempt mod_unload ", "was built for kernel 6.12.1-x, but 6.1.0-50-amd64 is running");
+	assert_load(&f, ENOEXEC, "6.12.1-x SMP preempt mod_unload ",
+		    "was built for kernel 6.12.1-x, but 6.1.0-50-amd64 is running");
 	assert_load(&f, ENOEXEC, "6.1.0-50-amd64 SMP mod_unload ", "other options");
 	assert_load(&f, ENOEXEC, "6.1.0-50-amd64-debug SMP mod_unload ", "was built for kernel 6.1.0-50-amd64-debug");
 	assert_load(&f, ENOEXEC, NULL, "no module for this kernel");
@@ -126,7 +133,9 @@ static void vermagic(void **state)
 	assert_int_equal(kmod_vermagic(path, text, sizeof(text)), -ENOENT);
 }
 
-#define BLOCK(name) "test results: time for " name "\nnumber of loops: 20000\ntotal time: 48052\n-> " name " takes 2 cycles\ntest end\n"
+#define BLOCK(name) \
+	"test results: time for " name "\nnumber of loops: 20000\ntotal time: 48052\n-> " name \
+	" takes 2 cycles\ntest end\n"
 
 static void log_blocks(void **state)
 {
@@ -140,7 +149,9 @@ static void log_blocks(void **state)
 	assert_int_equal(kmod_log_blocks(BLOCK("a") "test results: time for b\nnumber of loops: 20000\n"), 1);
 	assert_int_equal(kmod_log_blocks("test results: time for b\nnumber of loops: 20000\n" BLOCK("a")), 1);
 	/* Lines of others inside; no final newline. */
-	assert_int_equal(kmod_log_blocks("test results: time for b\nusb 1-1: new device\nnumber of loops: 2\ntotal time: 1\n-> b takes 0 cycles\ntest end"), 1);
+	assert_int_equal(kmod_log_blocks("test results: time for b\nusb 1-1: new device\nnumber of loops: 2\ntotal "
+					 "time: 1\n-> b takes 0 cycles\ntest end"),
+			 1);
 	assert_true(kmod_log_has_stall("rcu: INFO: rcu_sched detected stalls on CPUs/tasks: { 1}\n"));
 	assert_true(kmod_log_has_stall("watchdog: BUG: soft lockup - CPU#0 stuck for 22s!"));
 	assert_false(kmod_log_has_stall(BLOCK("a")));
@@ -168,8 +179,8 @@ static void open_and_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(machines), cmocka_unit_test(refusals), cmocka_unit_test(not_found), cmocka_unit_test(vermagic),
-		cmocka_unit_test(log_blocks), cmocka_unit_test(open_and_close),
+		cmocka_unit_test(machines), cmocka_unit_test(refusals),	  cmocka_unit_test(not_found),
+		cmocka_unit_test(vermagic), cmocka_unit_test(log_blocks), cmocka_unit_test(open_and_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

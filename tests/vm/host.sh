@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 # What tests/vm-*.sh share: build what runs in a guest, boot it, and turn its summary into results.
+# shellcheck source=../lib.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../lib.sh"
 
 vm=$srcdir/scripts/vm

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Talks to the module from inside a guest, without the rest of the tool: what the interface promises, one subcommand each.
- * Exit: 0 as promised, 1 not (said on stdout), 2 usage.
+ * Talks to the module from inside a guest, without the rest of the tool: what the interface promises, one subcommand
+ * each. Exit: 0 as promised, 1 not (said on stdout), 2 usage.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -132,11 +132,14 @@ static int cmd_run(void)
 		CHECK(run.blocks == 6, "%s: %u of 6 blocks", c.name, run.blocks);
 		CHECK(run.op_ps > 0 && run.iters_max > 0, "%s: a cost was measured", c.name);
 		for (uint32_t b = 0; b < run.blocks; b++) {
-			CHECK(!(info.flags & PERF_RELAX_INFO_TICKS) || run.block[b].ticks > 0, "%s block %u has ticks", c.name, b);
-			CHECK(!!(run.block[b].flags & PERF_RELAX_BLOCK_LONG) == (b & 1), "%s: blocks alternate", c.name);
-			CHECK((run.cycles_error == 0) == !!(run.block[b].flags & PERF_RELAX_BLOCK_CYCLES), "%s: cycles or a reason (%d)", c.name, run.cycles_error);
+			CHECK(!(info.flags & PERF_RELAX_INFO_TICKS) || run.block[b].ticks > 0, "%s block %u has ticks",
+			      c.name, b);
+			CHECK(!!(run.block[b].flags & PERF_RELAX_BLOCK_LONG) == (b & 1), "%s: blocks alternate",
+			      c.name);
+			CHECK((run.cycles_error == 0) == !!(run.block[b].flags & PERF_RELAX_BLOCK_CYCLES),
+			      "%s: cycles or a reason (%d)", c.name, run.cycles_error);
 		}
-		if (run.iters_max >= 4) {	/* long enough for the coarsest clock that the module accepts */
+		if (run.iters_max >= 4) { /* long enough for the coarsest clock that the module accepts */
 			memset(run.block, 0, sizeof(run.block));
 			run.iters = run.iters_max / 4;
 			run.loops = PERF_RELAX_LONG;
@@ -144,7 +147,7 @@ static int cmd_run(void)
 			run.iters_max = 0;
 			run.cycles_error = run.instructions_error = 0;
 			if (ioctl(fd, PERF_RELAX_IOC_RUN, &run))
-				CHECK(errno == ERANGE, "%s runs again", c.name);	/* found slower this time */
+				CHECK(errno == ERANGE, "%s runs again", c.name); /* found slower this time */
 			else
 				CHECK(run.block[0].ns > 0, "%s: %u iterations take no time", c.name, run.iters);
 		}
@@ -156,7 +159,11 @@ static int cmd_run(void)
 
 static struct perf_relax_run good_run(int fd)
 {
-	return (struct perf_relax_run){ .abi = PERF_RELAX_ABI, .index = (uint32_t)find_case(fd, "cli-sti"), .loops = PERF_RELAX_SHORT, .iters = 1, .blocks = 1 };
+	return (struct perf_relax_run){ .abi = PERF_RELAX_ABI,
+					.index = (uint32_t)find_case(fd, "cli-sti"),
+					.loops = PERF_RELAX_SHORT,
+					.iters = 1,
+					.blocks = 1 };
 }
 
 #define REFUSED(err, change) \
@@ -164,7 +171,8 @@ static struct perf_relax_run good_run(int fd)
 		run = good_run(fd); \
 		change; \
 		errno = 0; \
-		CHECK(ioctl(fd, PERF_RELAX_IOC_RUN, &run) == -1 && errno == (err), "%s is refused with %s", #change, #err); \
+		CHECK(ioctl(fd, PERF_RELAX_IOC_RUN, &run) == -1 && errno == (err), "%s is refused with %s", #change, \
+		      #err); \
 	} while (0)
 
 /* Each wrong request gets its own errno. */
@@ -189,7 +197,8 @@ static int cmd_refuse(void)
 	REFUSED(EINVAL, run.iters = 0);
 	REFUSED(EINVAL, run.iters = PERF_RELAX_ITERS_MAX + 1);
 	REFUSED(ERANGE, run.iters = PERF_RELAX_ITERS_MAX);
-	CHECK(run.iters_max > 0 && run.iters_max < PERF_RELAX_ITERS_MAX, "ERANGE names the most that is accepted, got %u", run.iters_max);
+	CHECK(run.iters_max > 0 && run.iters_max < PERF_RELAX_ITERS_MAX,
+	      "ERANGE names the most that is accepted, got %u", run.iters_max);
 	REFUSED(EINVAL, run.blocks = 0);
 	REFUSED(EINVAL, run.blocks = PERF_RELAX_BLOCKS_MAX + 1);
 	REFUSED(EINVAL, run.flags = 2);
@@ -207,7 +216,7 @@ static int cmd_refuse(void)
 
 static uint64_t random_state = 88172645463325252ull;
 
-static uint64_t random_next(void)	/* xorshift64 (Marsaglia 2003) */
+static uint64_t random_next(void) /* xorshift64 (Marsaglia 2003) */
 {
 	random_state ^= random_state << 13;
 	random_state ^= random_state >> 7;
@@ -215,18 +224,39 @@ static uint64_t random_next(void)	/* xorshift64 (Marsaglia 2003) */
 	return random_state;
 }
 
-static const uint64_t boundary[] = { 0, 1, 2, 3, 4, 7, 8, 63, 64, 65, 255, 4096, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff,
-	1u << 24, (1u << 24) + 1, 0x7fffffffffffffff, 0x8000000000000000, UINT64_MAX };
+static const uint64_t boundary[] = { 0,
+				     1,
+				     2,
+				     3,
+				     4,
+				     7,
+				     8,
+				     63,
+				     64,
+				     65,
+				     255,
+				     4096,
+				     0x7fffffff,
+				     0x80000000,
+				     0xfffffffe,
+				     0xffffffff,
+				     1u << 24,
+				     (1u << 24) + 1,
+				     0x7fffffffffffffff,
+				     0x8000000000000000,
+				     UINT64_MAX };
 
 static void fuzz_words(void *p, size_t size)
 {
 	uint32_t *w = p;
 
 	for (size_t i = 0; i < size / 4; i++)
-		w[i] = random_next() & 1 ? (uint32_t)boundary[random_next() % (sizeof(boundary) / sizeof(boundary[0]))] : (uint32_t)random_next();
+		w[i] = random_next() & 1 ? (uint32_t)boundary[random_next() % (sizeof(boundary) / sizeof(boundary[0]))]
+					 : (uint32_t)random_next();
 }
 
-/* Random and boundary requests: any answer is right, as long as the machine lives and the log stays clean. Some are nearly valid. */
+/* Random and boundary requests: any answer is right, as long as the machine lives and the log stays clean. Some are
+ * nearly valid. */
 static int cmd_fuzz(unsigned long count)
 {
 	static const unsigned long requests[] = { PERF_RELAX_IOC_INFO, PERF_RELAX_IOC_CASE, PERF_RELAX_IOC_RUN };
@@ -255,18 +285,24 @@ static int cmd_fuzz(unsigned long count)
 			fuzz_words(u, 64);
 			u->run.abi = PERF_RELAX_ABI;
 			break;
-		case 2:		/* across the edge, or anywhere */
+		case 2: /* across the edge, or anywhere */
 			arg = random_next() & 1 ? page + 4096 - random_next() % 128 : (void *)(uintptr_t)random_next();
 			break;
-		case 3:		/* another request, direction or size */
-			request = random_next() & 1 ? request ^ (1ul << (random_next() % 32)) : (unsigned int)random_next();
+		case 3: /* another request, direction or size */
+			request = random_next() & 1 ? request ^ (1ul << (random_next() % 32))
+						    : (unsigned int)random_next();
 			break;
-		default:	/* nearly valid: one member is wrong or at its bound */
+		default: /* nearly valid: one member is wrong or at its bound */
 			memset(u, 0, sizeof(*u));
-			u->run = (struct perf_relax_run){ .abi = PERF_RELAX_ABI, .index = (uint32_t)(random_next() % 48), .loops = 1 + (uint32_t)(random_next() % 3),
-				.iters = 1 + (uint32_t)(random_next() % 64), .blocks = 1 + (uint32_t)(random_next() % 4), .flags = random_next() % 16 == 0 };
+			u->run = (struct perf_relax_run){ .abi = PERF_RELAX_ABI,
+							  .index = (uint32_t)(random_next() % 48),
+							  .loops = 1 + (uint32_t)(random_next() % 3),
+							  .iters = 1 + (uint32_t)(random_next() % 64),
+							  .blocks = 1 + (uint32_t)(random_next() % 4),
+							  .flags = random_next() % 16 == 0 };
 			if (random_next() & 1)
-				((uint32_t *)u)[random_next() % 12] = (uint32_t)boundary[random_next() % (sizeof(boundary) / sizeof(boundary[0]))];
+				((uint32_t *)u)[random_next() % 12] =
+					(uint32_t)boundary[random_next() % (sizeof(boundary) / sizeof(boundary[0]))];
 			break;
 		}
 		if (!ioctl(fd, request, arg)) {
@@ -274,7 +310,8 @@ static int cmd_fuzz(unsigned long count)
 			answers[which]++;
 		}
 	}
-	printf("%lu requests, %lu accepted (%lu info, %lu case, %lu run)\n", count, accepted, answers[0], answers[1], answers[2]);
+	printf("%lu requests, %lu accepted (%lu info, %lu case, %lu run)\n", count, accepted, answers[0], answers[1],
+	       answers[2]);
 	CHECK(answers[0] && answers[1] && answers[2], "some requests of each kind are valid");
 	CHECK(answers[2] < count, "some are refused");
 	close(fd);
@@ -297,8 +334,13 @@ static int cmd_busy(unsigned int cpu, unsigned long rounds)
 
 	bind_to(cpu);
 	for (unsigned long i = 0; !rounds || i < rounds; i++) {
-		struct perf_relax_run run = { .abi = PERF_RELAX_ABI, .index = (uint32_t)(i % n), .cpu = cpu, .loops = PERF_RELAX_ALTERNATE, .iters = 8,
-			.blocks = PERF_RELAX_BLOCKS_MAX, .flags = i % 64 == 0 };
+		struct perf_relax_run run = { .abi = PERF_RELAX_ABI,
+					      .index = (uint32_t)(i % n),
+					      .cpu = cpu,
+					      .loops = PERF_RELAX_ALTERNATE,
+					      .iters = 8,
+					      .blocks = PERF_RELAX_BLOCKS_MAX,
+					      .flags = i % 64 == 0 };
 
 		if (ioctl(fd, PERF_RELAX_IOC_RUN, &run) && errno != EOPNOTSUPP && errno != ERANGE) {
 			printf("case %u on CPU %u: %s\n", run.index, cpu, strerror(errno));
@@ -373,24 +415,33 @@ static int cmd_concurrent(void)
 /* One block's counts: instructions of @iters iterations. */
 static uint64_t count(int fd, int index, uint32_t loops, uint32_t iters, bool cycles)
 {
-	struct perf_relax_run run = { .abi = PERF_RELAX_ABI, .index = (uint32_t)index, .loops = loops, .iters = iters, .blocks = 1, .flags = PERF_RELAX_RUN_PMU };
+	struct perf_relax_run run = { .abi = PERF_RELAX_ABI,
+				      .index = (uint32_t)index,
+				      .loops = loops,
+				      .iters = iters,
+				      .blocks = 1,
+				      .flags = PERF_RELAX_RUN_PMU };
 
 	if (ioctl(fd, PERF_RELAX_IOC_RUN, &run)) {
-		printf("case %d, %u iterations: %s (at most %u, %" PRIu64 " ps an operation)\n", index, iters, strerror(errno), run.iters_max, (uint64_t)run.op_ps);
+		printf("case %d, %u iterations: %s (at most %u, %" PRIu64 " ps an operation)\n", index, iters,
+		       strerror(errno), run.iters_max, (uint64_t)run.op_ps);
 		exit(1);
 	}
 	if (run.instructions_error || run.cycles_error || !(run.block[0].flags & PERF_RELAX_BLOCK_INSTRUCTIONS)) {
-		printf("no kernel counters: cycles %d, instructions %d, flags %#x\n", run.cycles_error, run.instructions_error, run.block[0].flags);
+		printf("no kernel counters: cycles %d, instructions %d, flags %#x\n", run.cycles_error,
+		       run.instructions_error, run.block[0].flags);
 		exit(1);
 	}
 	return cycles ? run.block[0].cycles : run.block[0].instructions;
 }
 
 /*
- * Instructions of @blocks blocks of @iters iterations. With interrupts off all blocks must count the same. Where the case has interrupts on, the timer's
- * may fall into a block and is counted: the least is what the case itself takes, and most blocks must have it.
+ * Instructions of @blocks blocks of @iters iterations. With interrupts off all blocks must count the same. Where the
+ * case has interrupts on, the timer's may fall into a block and is counted: the least is what the case itself takes,
+ * and most blocks must have it.
  */
-static uint64_t exact_count(int fd, const struct perf_relax_case *c, uint32_t loops, uint32_t iters, unsigned int blocks)
+static uint64_t exact_count(int fd, const struct perf_relax_case *c, uint32_t loops, uint32_t iters,
+			    unsigned int blocks)
 {
 	uint64_t least = UINT64_MAX, seen[64];
 	unsigned int equal = 0;
@@ -401,21 +452,42 @@ static uint64_t exact_count(int fd, const struct perf_relax_case *c, uint32_t lo
 	}
 	for (unsigned int b = 0; b < blocks; b++)
 		equal += seen[b] == least;
-	CHECK(equal == blocks || ((c->flags & PERF_RELAX_CASE_IRQS_ON) && equal > blocks / 2), "%s: %u of %u equal blocks have equal counts", c->name, equal, blocks);
+	CHECK(equal == blocks || ((c->flags & PERF_RELAX_CASE_IRQS_ON) && equal > blocks / 2),
+	      "%s: %u of %u equal blocks have equal counts", c->name, equal, blocks);
 	return least * blocks;
 }
 
 /*
- * With exact counters: an operation costs a whole number of instructions, the same in every run. A block is at most 100 us, so 20000 operations are
- * 50 blocks of 50 iterations of 8. Counted as differences of two numbers of iterations, and these of the long and the short loop, which leaves the
- * operations alone. Cycles are instructions << @shift.
+ * With exact counters: an operation costs a whole number of instructions, the same in every run. A block is at most 100
+ * us, so 20000 operations are 50 blocks of 50 iterations of 8. Counted as differences of two numbers of iterations, and
+ * these of the long and the short loop, which leaves the operations alone. Cycles are instructions << @shift.
  */
 static int cmd_exact(unsigned int shift)
 {
 	enum { EMPTY, PAIR, SAVE_RESTORE, CMPXCHG, CLI, STI, YIELD, NOP, NONE, ISB, WFE, N };
-	static const char *const names[] = { "empty", "cli-sti", "irq-save-restore", "cmpxchg", "cli", "sti", "yield", "nop", "none", "isb", "wfe",
-		"irq-save", "irq-restore", "cmpxchg-local", "add-return", "add-return-local", "this-cpu-add", "this-cpu-cmpxchg", "preempt-off-on", "bh-off-on",
-		"spin-lock", "spin-lock-irqsave", "rcu-read-lock" };
+	static const char *const names[] = { "empty",
+					     "cli-sti",
+					     "irq-save-restore",
+					     "cmpxchg",
+					     "cli",
+					     "sti",
+					     "yield",
+					     "nop",
+					     "none",
+					     "isb",
+					     "wfe",
+					     "irq-save",
+					     "irq-restore",
+					     "cmpxchg-local",
+					     "add-return",
+					     "add-return-local",
+					     "this-cpu-add",
+					     "this-cpu-cmpxchg",
+					     "preempt-off-on",
+					     "bh-off-on",
+					     "spin-lock",
+					     "spin-lock-irqsave",
+					     "rcu-read-lock" };
 	uint64_t per_op[sizeof(names) / sizeof(names[0])];
 	int fd = open_device();
 
@@ -429,25 +501,34 @@ static int cmd_exact(unsigned int shift)
 		s2 = exact_count(fd, &c, PERF_RELAX_SHORT, 100, 50);
 		l1 = exact_count(fd, &c, PERF_RELAX_LONG, 50, 50);
 		l2 = exact_count(fd, &c, PERF_RELAX_LONG, 100, 50);
-		CHECK((s2 - s1) % 2500 == 0, "%s: %" PRIu64 " instructions for 2500 iterations are not whole", names[i], s2 - s1);
-		CHECK((l2 - l1) % 2500 == 0, "%s: %" PRIu64 " instructions for 2500 long iterations are not whole", names[i], l2 - l1);
+		CHECK((s2 - s1) % 2500 == 0, "%s: %" PRIu64 " instructions for 2500 iterations are not whole", names[i],
+		      s2 - s1);
+		CHECK((l2 - l1) % 2500 == 0, "%s: %" PRIu64 " instructions for 2500 long iterations are not whole",
+		      names[i], l2 - l1);
 		d = (l2 - l1) - (s2 - s1);
 		CHECK(d % 20000 == 0, "%s: %" PRIu64 " instructions for 20000 operations are not whole", names[i], d);
 		per_op[i] = d / 20000;
-		printf("%-18s %" PRIu64 " instructions an operation, %" PRIu64 " an iteration of 8, %" PRIu64 " of 16\n", names[i], per_op[i], (s2 - s1) / 2500,
-		       (l2 - l1) / 2500);
+		printf("%-18s %" PRIu64 " instructions an operation, %" PRIu64 " an iteration of 8, %" PRIu64
+		       " of 16\n",
+		       names[i], per_op[i], (s2 - s1) / 2500, (l2 - l1) / 2500);
 	}
 	CHECK(per_op[EMPTY] == 0 && per_op[NONE] == 0, "empty and none are no instructions");
 	CHECK(per_op[PAIR] == per_op[CLI] + per_op[STI], "cli-sti is cli and sti");
-	CHECK(per_op[YIELD] == 1 && per_op[NOP] == 1 && per_op[ISB] == 1 && per_op[WFE] == 2, "yield, nop, isb and sevl + wfe are 1, 1, 1 and 2");
-	CHECK(per_op[SAVE_RESTORE] > per_op[PAIR] && per_op[CMPXCHG] > 3, "irq save and restore are more than off and on; cmpxchg is a loop of exclusives");
+	CHECK(per_op[YIELD] == 1 && per_op[NOP] == 1 && per_op[ISB] == 1 && per_op[WFE] == 2,
+	      "yield, nop, isb and sevl + wfe are 1, 1, 1 and 2");
+	CHECK(per_op[SAVE_RESTORE] > per_op[PAIR] && per_op[CMPXCHG] > 3, "irq save and restore are more than off and "
+									  "on; cmpxchg is a loop of exclusives");
 	{
 		int index = find_case(fd, "nop");
-		uint64_t cycles = count(fd, index, PERF_RELAX_LONG, 1000, true) - count(fd, index, PERF_RELAX_LONG, 500, true);
-		uint64_t instructions = count(fd, index, PERF_RELAX_LONG, 1000, false) - count(fd, index, PERF_RELAX_LONG, 500, false);
+		uint64_t cycles =
+			count(fd, index, PERF_RELAX_LONG, 1000, true) - count(fd, index, PERF_RELAX_LONG, 500, true);
+		uint64_t instructions =
+			count(fd, index, PERF_RELAX_LONG, 1000, false) - count(fd, index, PERF_RELAX_LONG, 500, false);
 
-		CHECK(cycles == instructions << shift, "%" PRIu64 " instructions are %" PRIu64 " cycles at shift %u", instructions, cycles, shift);
-		CHECK(instructions == 500 * (16 + 2), "500 iterations of 16 nops and a loop's 2 are 9000, not %" PRIu64, instructions);
+		CHECK(cycles == instructions << shift, "%" PRIu64 " instructions are %" PRIu64 " cycles at shift %u",
+		      instructions, cycles, shift);
+		CHECK(instructions == 500 * (16 + 2), "500 iterations of 16 nops and a loop's 2 are 9000, not %" PRIu64,
+		      instructions);
 	}
 	close(fd);
 	return failures != 0;

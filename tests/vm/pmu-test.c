@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the emulated arm64 PMU promises, straight from perf_event_open(2), so that a failure of the tool can be told from one of the machine: exact
- * counts of groups, over exec, inherited, multiplexed, sampled. Run with -icount shift=SHIFT. Exit: 0 as promised, 1 not, 2 usage.
+ * What the emulated arm64 PMU promises, straight from perf_event_open(2), so that a failure of the tool can be told
+ * from one of the machine: exact counts of groups, over exec, inherited, multiplexed, sampled. Run with -icount
+ * shift=SHIFT. Exit: 0 as promised, 1 not, 2 usage.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -39,8 +40,13 @@ static __attribute__((noinline)) void spin(uint64_t rounds)
 
 static struct perf_event_attr event(uint32_t type, uint64_t config)
 {
-	return (struct perf_event_attr){ .type = type, .size = sizeof(struct perf_event_attr), .config = config, .exclude_kernel = 1, .disabled = 1,
-		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING };
+	return (struct perf_event_attr){ .type = type,
+					 .size = sizeof(struct perf_event_attr),
+					 .config = config,
+					 .exclude_kernel = 1,
+					 .disabled = 1,
+					 .read_format =
+						 PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING };
 }
 
 static int open_event(struct perf_event_attr *attr, pid_t pid, int group)
@@ -48,7 +54,8 @@ static int open_event(struct perf_event_attr *attr, pid_t pid, int group)
 	int fd = (int)syscall(SYS_perf_event_open, attr, pid, -1, group, PERF_FLAG_FD_CLOEXEC);
 
 	if (fd < 0) {
-		printf("perf_event_open type %u config %#llx: %s\n", attr->type, (unsigned long long)attr->config, strerror(errno));
+		printf("perf_event_open type %u config %#llx: %s\n", attr->type, (unsigned long long)attr->config,
+		       strerror(errno));
 		exit(1);
 	}
 	return fd;
@@ -72,7 +79,8 @@ static struct count get(int fd)
 /* A leader and a member count over the very same instructions: {a, b} read in one go. */
 static void spin_group(uint64_t rounds, uint64_t out[2])
 {
-	struct perf_event_attr a = event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES), b = event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
+	struct perf_event_attr a = event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES),
+			       b = event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS);
 	struct {
 		uint64_t n, enabled, running, value[2];
 	} r;
@@ -101,8 +109,10 @@ static void group(unsigned int shift)
 	spin_group(2000000, two);
 	spin_group(1000000, again);
 	printf("group: %" PRIu64 " cycles, %" PRIu64 " instructions for 1000000 rounds\n", one[0], one[1]);
-	CHECK(two[1] - one[1] == 2000000, "1000000 more rounds are 2000000 instructions, not %" PRIu64, two[1] - one[1]);
-	CHECK(two[0] - one[0] == (uint64_t)2000000 << shift, "and %u cycles, not %" PRIu64, 2000000u << shift, two[0] - one[0]);
+	CHECK(two[1] - one[1] == 2000000, "1000000 more rounds are 2000000 instructions, not %" PRIu64,
+	      two[1] - one[1]);
+	CHECK(two[0] - one[0] == (uint64_t)2000000 << shift, "and %u cycles, not %" PRIu64, 2000000u << shift,
+	      two[0] - one[0]);
 	CHECK(one[1] == again[1], "twice the same: %" PRIu64 " and %" PRIu64, one[1], again[1]);
 }
 
@@ -141,7 +151,8 @@ static uint64_t child_count(const char *self, const char *command, const char *r
 static void exec_and_inherit(const char *self)
 {
 	uint64_t one = child_count(self, "spin", "1000000", false), two = child_count(self, "spin", "2000000", false);
-	uint64_t one_child = child_count(self, "fork-spin", "1000000", true), two_child = child_count(self, "fork-spin", "2000000", true);
+	uint64_t one_child = child_count(self, "fork-spin", "1000000", true),
+		 two_child = child_count(self, "fork-spin", "2000000", true);
 	uint64_t not_inherited = child_count(self, "fork-spin", "2000000", false);
 
 	printf("enable_on_exec: %" PRIu64 "; inherited: %" PRIu64 "\n", one, one_child);
@@ -171,7 +182,8 @@ static void multiplex(void)
 
 		printf("multiplexed %d: share %.3f, scaled %.0f\n", i, share, scaled);
 		CHECK(c.running > 0 && share <= 1, "a share between 0 and 1, not %f", share);
-		CHECK(scaled / (2.0 * ROUNDS) > 0.995 && scaled / (2.0 * ROUNDS) < 1.005, "%.0f is not within 0.5 %% of %.0f", scaled, 2.0 * ROUNDS);
+		CHECK(scaled / (2.0 * ROUNDS) > 0.995 && scaled / (2.0 * ROUNDS) < 1.005,
+		      "%.0f is not within 0.5 %% of %.0f", scaled, 2.0 * ROUNDS);
 		shared += share < 0.999;
 		close(fd[i]);
 	}
@@ -240,7 +252,8 @@ static void raw(void)
 /* No PMU: every hardware event is ENOENT, software events go on. */
 static int absent(void)
 {
-	struct perf_event_attr a = event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES), s = event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
+	struct perf_event_attr a = event(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES),
+			       s = event(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 	int fd = (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
 
 	CHECK(fd == -1 && errno == ENOENT, "cycles: %s", fd < 0 ? strerror(errno) : "opens");

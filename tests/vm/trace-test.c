@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tracepoints with kernel stacks, as `latency` needs them: sched:sched_switch of a thread that sleeps, each sample with a call chain whose addresses
- * are known to /proc/kallsyms. Exit: 0 as promised, 1 not, 2 usage, 3 not allowed (EACCES or EPERM).
+ * Tracepoints with kernel stacks, as `latency` needs them: sched:sched_switch of a thread that sleeps, each sample with
+ * a call chain whose addresses are known to /proc/kallsyms. Exit: 0 as promised, 1 not, 2 usage, 3 not allowed (EACCES
+ * or EPERM).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -33,7 +34,8 @@ static int is_schedule(uint64_t address)
 				continue;
 			if (open)
 				end[n++] = a;
-			open = !strcmp(name, "schedule") || !strcmp(name, "__schedule") || !strcmp(name, "do_nanosleep");
+			open = !strcmp(name, "schedule") || !strcmp(name, "__schedule") ||
+			       !strcmp(name, "do_nanosleep");
 			if (open && n < 63)
 				begin[n] = a;
 		}
@@ -49,8 +51,12 @@ static int is_schedule(uint64_t address)
 int main(int argc, char **argv)
 {
 	unsigned long sleeps = argc > 1 ? strtoul(argv[1], NULL, 10) : 50, seen = 0, with_stack = 0, in_schedule = 0;
-	struct perf_event_attr a = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(a), .sample_period = 1, .sample_type = PERF_SAMPLE_CALLCHAIN, .disabled = 1,
-		.exclude_callchain_user = 1 };
+	struct perf_event_attr a = { .type = PERF_TYPE_TRACEPOINT,
+				     .size = sizeof(a),
+				     .sample_period = 1,
+				     .sample_type = PERF_SAMPLE_CALLCHAIN,
+				     .disabled = 1,
+				     .exclude_callchain_user = 1 };
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
 	struct perf_event_mmap_page *page;
 	struct timespec moment = { 0, 1000000 };
@@ -92,7 +98,7 @@ int main(int argc, char **argv)
 		if (h->type == PERF_RECORD_SAMPLE) {
 			seen++;
 			n = *(uint64_t *)(void *)(data + (tail + sizeof(*h)) % (PAGES * size));
-			with_stack += n > 3;	/* a context marker and more than one frame */
+			with_stack += n > 3; /* a context marker and more than one frame */
 			for (uint64_t i = 0; i < n; i++) {
 				ip = *(uint64_t *)(void *)(data + (tail + sizeof(*h) + 8 + 8 * i) % (PAGES * size));
 				schedule |= (unsigned long)is_schedule(ip);
@@ -101,6 +107,7 @@ int main(int argc, char **argv)
 		}
 		tail += h->size;
 	}
-	printf("%lu sleeps: %lu switches, %lu with a stack, %lu of them through schedule()\n", sleeps, seen, with_stack, in_schedule);
+	printf("%lu sleeps: %lu switches, %lu with a stack, %lu of them through schedule()\n", sleeps, seen, with_stack,
+	       in_schedule);
 	return seen >= sleeps && with_stack >= sleeps && in_schedule >= sleeps ? 0 : 1;
 }
