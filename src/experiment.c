@@ -86,6 +86,7 @@ static void look(struct experiment *e, double level)
 {
 	struct result *r = e->result;
 	size_t metric = result_headline(r);
+	size_t open_controls = 0, asked_for = 0;
 	double widest = -1;
 	int err = result_compare_headline(r, e->condition, e->reference, level);
 
@@ -98,8 +99,9 @@ static void look(struct experiment *e, double level)
 		if (arm == e->reference || r->arm[arm].absent || result_series(r, e->condition, arm, metric)->why)
 			continue;
 		c = err ? NULL : result_find_comparison(r, e->condition, metric, arm);
-		if ((!c || c->verdict == VERDICT_CANNOT_TELL) && !r->arm[arm].control)
-			e->open_arms++;
+		if (!c || c->verdict == VERDICT_CANNOT_TELL)
+			*(r->arm[arm].control ? &open_controls : &e->open_arms) += 1;
+		asked_for += !r->arm[arm].control;
 		if (!c)
 			continue;
 		width = c->interval.high - c->interval.low;
@@ -108,6 +110,9 @@ static void look(struct experiment *e, double level)
 			e->widest = *c;
 		}
 	}
+	/* One arm by itself: how well it is known shows in its control. */
+	if (!asked_for)
+		e->open_arms = open_controls;
 	e->looks_done++;
 }
 
