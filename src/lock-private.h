@@ -28,6 +28,7 @@ struct worker {
 struct lock_run {
 	const struct meters *meters;
 	struct meters counters;			/* of all threads: inherited */
+	const char *no_energy;			/* why there is no such counter; NULL: there is */
 	struct meter_reading *before, *after;
 	struct lock_shared *shared;
 	struct lock_thread *threads;		/* one more than there is room for: the holder of WINDOW_HELD */

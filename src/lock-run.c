@@ -93,7 +93,7 @@ static void latencies(struct lock_run *run, unsigned int n, bool spins_counted, 
  */
 static struct value per_acquisition(const struct lock_run *run, const char *name, uint64_t acquisitions)
 {
-	struct value one, sum = value_missing("no such counter here");
+	struct value one, sum = value_missing("no such counter");
 	const struct meters *m = &run->counters;
 
 	for (size_t i = 0; i < m->ncounter; i++) {
@@ -157,7 +157,7 @@ int lock_run_trial(struct lock_run *run, const struct lock_pair *p, const struct
 	values[LOCK_VALUE_OVERLAP] = value_of(w.seconds / w.run_s);
 	values[LOCK_VALUE_INSTRUCTIONS] = per_acquisition(run, "instructions", all);
 	values[LOCK_VALUE_CYCLES] = per_acquisition(run, "cycles", all);
-	values[LOCK_VALUE_ENERGY] = per_acquisition(run, "energy-pkg", all);
+	values[LOCK_VALUE_ENERGY] = run->no_energy ? value_missing(run->no_energy) : per_acquisition(run, "energy-pkg", all);
 	fairness(per_thread, c->threads, values);
 	ignored = util_calloc(c->threads, sizeof(*ignored));
 	set_loops(run, c, p->run_counted);
@@ -266,6 +266,8 @@ const char *lock_relation(const struct topology *t, int a, int b)
 /* Counters of all threads that this one starts. A machine without them is normal: each keeps its reason. */
 static void open_counters(struct lock_run *run)
 {
+	struct reason why = { 0 };
+
 	run->counters = *run->meters;
 	run->counters.ncounter = 0;
 	run->counters.perf = NULL;
@@ -273,7 +275,8 @@ static void open_counters(struct lock_run *run)
 	meters_add_events(&run->counters, "instructions", false, NULL);
 	meters_add_events(&run->counters, "cycles", false, NULL);
 	/* Not every machine knows the name. */
-	meters_add_events(&run->counters, "power/energy-pkg/", false, NULL);
+	if (meters_add_events(&run->counters, "power/energy-pkg/", false, &why))
+		run->no_energy = util_intern(why.text);
 	meters_start(&run->counters, NULL);
 }
 
