@@ -519,38 +519,6 @@ static int measure(struct irq_run *s, size_t reference)
 	return EXIT_DONE;
 }
 
-static int print(struct irq_run *s)
-{
-	struct report_options options;
-	struct reason why = { 0 };
-	int err;
-
-	if (s->options.output) {
-		err = result_write(s->result, s->options.output, &why);
-		if (err) {
-			msg_error("%s", why.text);
-			return EXIT_FAILED;
-		}
-	}
-	if (s->options.output && !strcmp(s->options.output, "-"))
-		return s->result->partial ? EXIT_FAILED : EXIT_DONE;
-	report_options_init(&options, stdout);
-	options.verbosity = msg_verbosity;
-	if (s->options.json)
-		err = report_perf_json(stdout, s->result);
-	else if (s->options.csv_sep)
-		err = report_perf_csv(stdout, s->result, s->options.csv_sep);
-	else
-		err = report_print(stdout, s->result, &options, &why);
-	if (err) {
-		msg_error("cannot print the report: %s", strerror(-err));
-		return EXIT_FAILED;
-	}
-	if (!s->options.json && !s->options.csv_sep)
-		report_irq_table(stdout, s->result, &options);
-	return s->result->partial ? EXIT_FAILED : EXIT_DONE;
-}
-
 static int run_build(struct irq_run *s)
 {
 	const char *source = getenv("PERF_RELAX_DATADIR");
@@ -647,7 +615,7 @@ static int run_irq(struct irq_run *s, int argc, char **argv)
 	declare_arms(s, reference);
 	describe(s);
 	status = measure(s, reference);
-	return status == EXIT_DONE ? print(s) : status;
+	return status == EXIT_DONE ? session_print(s->result, &s->options, stdout) : status;
 }
 
 int cmd_irq(int argc, char **argv)

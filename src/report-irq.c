@@ -96,53 +96,75 @@ static size_t table_metric(const struct result *r)
 	return SIZE_MAX;
 }
 
-void report_irq_table(FILE *f, const struct result *r, const struct report_options *o)
+/* Does @r have what the table is made of? Sets the metric that its row is in. */
+static bool has_row(const struct result *r, size_t *metric)
+{
+	if (!r->ncondition || !r->rounds[0] || result_find_arm(r, "cmpxchg-local") == SIZE_MAX ||
+	    (result_find_arm(r, "cli-sti") == SIZE_MAX && result_find_arm(r, "cli") == SIZE_MAX))
+		return false;
+	*metric = table_metric(r);
+	return *metric != SIZE_MAX;
+}
+
+static void add_row(struct table *t, const struct result *r, size_t metric)
 {
 	static const char *const sum[] = { "cli", "sti", "cmpxchg-local" }, *const pair[] = { "cli-sti", "cmpxchg-"
 													 "local" };
-	const char *model = result_env(r, "cpu_model"), *arch = result_env(r, "arch"),
-		   *kind = result_env(r, "irq_instructions"), *ticks = result_env(r, "ticks");
-	char by_sum[64], by_pair[64], local[32], locked[32], on[32], off[32];
-	struct table *t;
-	size_t metric;
+	const char *model = result_env(r, "cpu_model"), *arch = result_env(r, "arch");
+	char text[64];
 
-	if (!r->ncondition || !r->rounds[0] || result_find_arm(r, "cmpxchg-local") == SIZE_MAX ||
-	    (result_find_arm(r, "cli-sti") == SIZE_MAX && result_find_arm(r, "cli") == SIZE_MAX))
+	table_cell(t, STYLE_PLAIN, "%s", model ? model : arch ? arch : "unknown");
+	format_speedup(r, metric, sum, ARRAY_SIZE(sum), r->rule.level, text, sizeof(text));
+	table_cell(t, STYLE_PLAIN, "%s", text);
+	format_speedup(r, metric, pair, ARRAY_SIZE(pair), r->rule.level, text, sizeof(text));
+	table_cell(t, STYLE_PLAIN, "%s", text);
+	format_cost(r, metric, "cmpxchg-local", text, sizeof(text));
+	table_cell(t, STYLE_PLAIN, "%s", text);
+	format_cost(r, metric, "cmpxchg", text, sizeof(text));
+	table_cell(t, STYLE_PLAIN, "%s", text);
+	format_cost(r, metric, "sti", text, sizeof(text));
+	table_cell(t, STYLE_PLAIN, "%s", text);
+	format_cost(r, metric, "cli", text, sizeof(text));
+	table_cell(t, STYLE_PLAIN, "%s", text);
+	table_cell(t, STYLE_PLAIN, "%s", r->metric[metric].name);
+}
+
+void report_irq_table(FILE *f, struct result *const *r, size_t n, const struct report_options *o)
+{
+	static const char *const heads[] = { "CAS local", "CAS sync", "enable", "disable" };
+	struct table *t = NULL;
+	bool paravirtual = false;
+
+	for (size_t i = 0; i < n; i++) {
+		const char *kind = result_env(r[i], "irq_instructions");
+		size_t metric;
+
+		if (!has_row(r[i], &metric))
+			continue;
+		if (!t) {
+			t = table_new(o);
+			table_column(t, TABLE_LEFT, "architecture");
+			table_column(t, TABLE_LEFT, "speed-up (cli + sti) / local cmpxchg");
+			table_column(t, TABLE_LEFT, "by the pair");
+			for (size_t k = 0; k < ARRAY_SIZE(heads); k++)
+				table_column(t, TABLE_RIGHT, heads[k]);
+			table_column(t, TABLE_LEFT, "in");
+		}
+		add_row(t, r[i], metric);
+		paravirtual |= kind && !strncmp(kind, "paravirtual", 11);
+	}
+	if (!t)
 		return;
-	metric = table_metric(r);
-	if (metric == SIZE_MAX)
-		return;
-	format_speedup(r, metric, sum, 3, r->rule.level, by_sum, sizeof(by_sum));
-	format_speedup(r, metric, pair, 2, r->rule.level, by_pair, sizeof(by_pair));
-	format_cost(r, metric, "cmpxchg-local", local, sizeof(local));
-	format_cost(r, metric, "cmpxchg", locked, sizeof(locked));
-	format_cost(r, metric, "sti", on, sizeof(on));
-	format_cost(r, metric, "cli", off, sizeof(off));
 	fputc('\n', f);
 	report_paragraph(f, o,
-			 "Speed-up of a local compare-and-swap over disabling and enabling interrupts, in %s%s%s an "
-			 "operation, with its %g %% interval: by the sum "
-			 "of the two rows as in the table of 2009, and by the pair as it was measured.",
-			 r->metric[metric].name, !strcmp(r->metric[metric].name, "ticks") && ticks ? " of the " : "",
-			 !strcmp(r->metric[metric].name, "ticks") && ticks ? ticks : "", 100 * r->rule.level);
-	t = table_new(o);
-	table_column(t, TABLE_LEFT, "architecture");
-	table_column(t, TABLE_LEFT, "speed-up (cli + sti) / local cmpxchg");
-	table_column(t, TABLE_LEFT, "by the pair");
-	table_column(t, TABLE_RIGHT, "CAS local");
-	table_column(t, TABLE_RIGHT, "CAS sync");
-	table_column(t, TABLE_RIGHT, "enable");
-	table_column(t, TABLE_RIGHT, "disable");
-	table_cell(t, STYLE_PLAIN, "%s", model ? model : arch ? arch : "unknown");
-	table_cell(t, STYLE_PLAIN, "%s", by_sum);
-	table_cell(t, STYLE_PLAIN, "%s", by_pair);
-	table_cell(t, STYLE_PLAIN, "%s", local);
-	table_cell(t, STYLE_PLAIN, "%s", locked);
-	table_cell(t, STYLE_PLAIN, "%s", on);
-	table_cell(t, STYLE_PLAIN, "%s", off);
+			 "Speed-up of a local compare-and-swap over disabling and enabling interrupts, with its "
+			 "interval: by the sum "
+			 "of the two rows, as in the table of 2009, and by the pair as it was measured. Costs of one "
+			 "operation.");
 	table_print(f, t, o);
 	table_free(t);
-	if (kind && !strncmp(kind, "paravirtual", 11))
-		report_paragraph(
-			f, o, "enable and disable are paravirtual calls in this kernel, not the CPU's instructions.");
+	if (paravirtual)
+		report_paragraph(f, o,
+				 "Where the kernel is paravirtual, enable and disable are calls, not the CPU's "
+				 "instructions.");
 }

@@ -516,8 +516,12 @@ int report_print_many(FILE *f, struct result *const *r, size_t n, const struct r
 		return report_csv(f, r, n, o);
 	if (o->format == REPORT_JSON)
 		return report_json(f, r, n, o);
-	if (n == 1)
-		return report_text(f, r[0], o, why);
+	if (n == 1) {
+		err = report_text(f, r[0], o, why);
+		if (!err)
+			report_irq_table(f, r, n, o);
+		return err;
+	}
 	m.index = util_calloc(n, sizeof(*m.index));
 	for (size_t i = 0; i < n; i++) {
 		m.index[i] = comparison_index_new(r[i]);
@@ -526,6 +530,8 @@ int report_print_many(FILE *f, struct result *const *r, size_t n, const struct r
 	m.member = util_calloc(arms, sizeof(*m.member));
 	m.row = util_calloc(arms, sizeof(*m.row));
 	err = merge_text(&m);
+	if (!err)
+		report_irq_table(f, r, n, o);
 	for (size_t i = 0; i < n; i++)
 		comparison_index_free(m.index[i]);
 	free(m.index);

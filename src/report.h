@@ -49,10 +49,10 @@ int report_perf_csv(FILE *f, const struct result *r, const char *sep);
 int report_perf_json(FILE *f, const struct result *r);
 
 /*
- * The table of 2009 for a result of `irq`: architecture, speed-up (cli + sti) / local cmpxchg by the sum and by the
- * pair, and the four costs. Prints nothing when the result lacks the cases for it.
+ * The table of 2009, one row for each result of `irq`: architecture, speed-up (cli + sti) / local cmpxchg by the sum and by the pair, and the four
+ * costs. Prints nothing for results that lack the cases for it. report_print() and report_print_many() end with it.
  */
-void report_irq_table(FILE *f, const struct result *r, const struct report_options *o);
+void report_irq_table(FILE *f, struct result *const *r, size_t n, const struct report_options *o);
 
 /* One line: "rep-pause against pause, ns: +6.70 % [+6.51, +6.88] slower". Returns buf. For progress lines and logs. */
 char *report_comparison_line(const struct result *r, const struct result_comparison *c, bool ascii, char *buf,

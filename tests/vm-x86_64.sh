@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # An emulated x86-64 machine with Debian's kernel: the companion module and `irq`, tracepoints with stacks, users without rights, CPU hotplug, 32-bit
 # programs. Needs QEMU and the network at first (downloads are kept). What the guest's own tests do is in tests/vm/.
+# shellcheck disable=SC2154 # builddir comes from lib.sh
 . "$(dirname "$0")/vm/host.sh"
 
 [ "$(uname -m)" = x86_64 ] || cannot_run vm-x86_64 "the programs built here are not for x86-64"
