@@ -24,7 +24,14 @@
 #define THREADS_MAX 256
 
 enum {
-	KEY_NEEDED = 0x200, KEY_KERNEL, KEY_STDIN0, KEY_SUMMARY, KEY_PRIVILEGED, KEY_NO_SOURCE, KEY_DEBUGINFOD, KEY_HINTS,
+	KEY_NEEDED = 0x200,
+	KEY_KERNEL,
+	KEY_STDIN0,
+	KEY_SUMMARY,
+	KEY_PRIVILEGED,
+	KEY_NO_SOURCE,
+	KEY_DEBUGINFOD,
+	KEY_HINTS,
 };
 
 struct scan_run {
@@ -41,9 +48,7 @@ struct scan_run {
 	struct scan_summaries *summaries;
 	bool progress, progress_shown, head_written;
 	struct timespec progress_at;
-	uint64_t n_scanned, n_with_hits, n_hits, n_in_loop, n_spin_waits, code_bytes, n_skipped[SCAN_SKIP_COUNT], n_failed, n_partial, n_data;
-	uint64_t n_libraries, n_library_hits, n_named_hits;
-	uint64_t n_cannot;	/* things that this machine or user cannot give: exit 3 */
+	struct scan_totals totals;
 };
 
 /* One for each thread. */
@@ -59,13 +64,16 @@ static struct scan_pool *signal_pool;
 
 static const struct argp_option scan_options[] = {
 	{ "recursive", 'r', NULL, 0, "All files below the directories", 1 },
-	{ "needed", KEY_NEEDED, NULL, 0, "Also the libraries that the files need, as the dynamic linker finds them", 1 },
+	{ "needed", KEY_NEEDED, NULL, 0, "Also the libraries that the files need, as the dynamic linker finds them",
+	  1 },
 	{ "pid", 'p', "PID", 0, "The files that this process has mapped, and its vDSO (several: commas)", 1 },
 	{ "kernel", KEY_KERNEL, NULL, 0, "The text of the running kernel", 1 },
 	{ "stdin0", KEY_STDIN0, NULL, 0, "Read names of files from standard input, each ended by a NUL", 1 },
-	{ "privileged", KEY_PRIVILEGED, NULL, 0, "Look for cli and sti outside of kernels as well (slower: everything is decoded)", 2 },
+	{ "privileged", KEY_PRIVILEGED, NULL, 0,
+	  "Look for cli and sti outside of kernels as well (slower: everything is decoded)", 2 },
 	{ "no-source", KEY_NO_SOURCE, NULL, 0, "No source lines, no separate debug files", 2 },
-	{ "debuginfod", KEY_DEBUGINFOD, NULL, 0, "Ask the servers in $DEBUGINFOD_URLS for debug files; otherwise the network is never used", 2 },
+	{ "debuginfod", KEY_DEBUGINFOD, NULL, 0,
+	  "Ask the servers in $DEBUGINFOD_URLS for debug files; otherwise the network is never used", 2 },
 	{ "jobs", 'J', "N", 0, "Threads (default: the CPUs that may be used)", 2 },
 	{ "field-separator", 'x', "SEP", 0, "CSV with this separator", 3 },
 	{ "json-output", 'j', NULL, 0, "JSON, one object a line", 3 },
@@ -168,7 +176,8 @@ static error_t parse_scan(int key, char *arg, struct argp_state *state)
 		return 0;
 	case ARGP_KEY_END:
 		if (!run->n_files && !run->n_pids && !run->kernel && !run->stdin0 && !run->hints)
-			return usage("nothing to scan: name files or directories, or use -p, --kernel or --stdin0; `perf relax scan -h` shows all");
+			return usage("nothing to scan: name files or directories, or use -p, --kernel or --stdin0; "
+				     "`perf relax scan -h` shows all");
 		if (run->style.summary && run->style.format == SCAN_NUL)
 			return usage("--summary and -0 exclude each other");
 		return 0;
@@ -180,8 +189,10 @@ const struct argp argp_scan = {
 	.options = scan_options,
 	.parser = parse_scan,
 	.args_doc = "[FILE|DIRECTORY...]",
-	.doc = "Find spin-wait hints in ELF files of any machine: in which function and source line, and whether they stand in a loop that reads "
-	       "memory.\vExit status: 0 all was scanned, with hints or without; 2 wrong usage; 3 this machine or user cannot; 4 some file could not be "
+	.doc = "Find spin-wait hints in ELF files of any machine: in which function and source line, and whether they "
+	       "stand in a loop that reads "
+	       "memory.\vExit status: 0 all was scanned, with hints or without; 2 wrong usage; 3 this machine or user "
+	       "cannot; 4 some file could not be "
 	       "scanned, or only in part.",
 	.children = scan_children,
 };
@@ -190,8 +201,8 @@ static void add_message(struct scan_job *job, const char *member, const char *te
 {
 	char *name = report_scan_escape(job->path), *of = member ? report_scan_escape(member) : NULL, *all;
 
-	all = util_asprintf("%s%s%s%s%s%s: %s", job->messages ? job->messages : "", job->messages ? "\n" : "", name, of ? "(" : "", of ? of : "", of ? ")" : "",
-			    text);
+	all = util_asprintf("%s%s%s%s%s%s: %s", job->messages ? job->messages : "", job->messages ? "\n" : "", name,
+			    of ? "(" : "", of ? of : "", of ? ")" : "", text);
 	free(job->messages);
 	job->messages = all;
 	free(name);
@@ -325,11 +336,13 @@ static void show_progress(struct scan_run *run)
 	if (!run->progress)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if ((double)(now.tv_sec - run->progress_at.tv_sec) + (double)(now.tv_nsec - run->progress_at.tv_nsec) / 1e9 < 0.2)
+	if ((double)(now.tv_sec - run->progress_at.tv_sec) + (double)(now.tv_nsec - run->progress_at.tv_nsec) / 1e9 <
+	    0.2)
 		return;
 	run->progress_at = now;
 	run->progress_shown = true;
-	fprintf(stderr, "\r\033[K%" PRIu64 " files, %.1f MB of code, %" PRIu64 " hints", run->n_scanned, (double)run->code_bytes / 1e6, run->n_hits);
+	fprintf(stderr, "\r\033[K%" PRIu64 " files, %.1f MB of code, %" PRIu64 " hints", run->totals.n_scanned,
+		(double)run->totals.code_bytes / 1e6, run->totals.n_hits);
 }
 
 static void tell(struct scan_run *run, const struct scan_job *job, bool error)
@@ -364,11 +377,11 @@ static void not_scanned(struct scan_run *run, const struct scan_job *job)
 	}
 	tell(run, job, error);
 	if (!error)
-		__atomic_fetch_add(&run->n_skipped[skip], 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&run->totals.n_skipped[skip], 1, __ATOMIC_RELAXED);
 	else if (job->kernel || job->cannot)
-		run->n_cannot++;
+		run->totals.n_cannot++;
 	else
-		run->n_failed++;
+		run->totals.n_failed++;
 }
 
 static void finish_job(void *ctx, struct scan_job *job)
@@ -388,25 +401,25 @@ static void finish_job(void *ctx, struct scan_job *job)
 	if (r->debug_file) {
 		if (job->named)
 			msg_warn("%s: a debug file: its code is in the file that it was split from", job->path);
-		__atomic_fetch_add(&run->n_skipped[SCAN_SKIP_DEBUG], 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&run->totals.n_skipped[SCAN_SKIP_DEBUG], 1, __ATOMIC_RELAXED);
 		return;
 	}
-	run->n_scanned++;
+	run->totals.n_scanned++;
 	if (r->status == ELFSCAN_PARTIAL) {
-		run->n_partial++;
+		run->totals.n_partial++;
 		tell(run, job, true);
 	}
-	run->n_with_hits += r->n_hits > 0;
-	run->n_hits += r->n_hits;
-	run->n_in_loop += r->n_in_loop;
-	run->n_spin_waits += r->n_spin_waits;
-	run->code_bytes += r->code_bytes;
-	run->n_data += r->n_data;
+	run->totals.n_with_hits += r->n_hits > 0;
+	run->totals.n_hits += r->n_hits;
+	run->totals.n_in_loop += r->n_in_loop;
+	run->totals.n_spin_waits += r->n_spin_waits;
+	run->totals.code_bytes += r->code_bytes;
+	run->totals.n_data += r->n_data;
 	if (job->needed_by_named) {
-		run->n_libraries++;
-		run->n_library_hits += r->n_hits;
+		run->totals.n_libraries++;
+		run->totals.n_library_hits += r->n_hits;
 	} else if (job->named) {
-		run->n_named_hits += r->n_hits;
+		run->totals.n_named_hits += r->n_hits;
 	}
 	if (r->n_hits && run->style.summary)
 		scan_summaries_add(run->summaries, job);
@@ -427,7 +440,7 @@ static void sink_skip(void *ctx, enum scan_skip why)
 {
 	struct scan_run *run = ctx;
 
-	__atomic_fetch_add(&run->n_skipped[why], 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&run->totals.n_skipped[why], 1, __ATOMIC_RELAXED);
 }
 
 static void sink_fail(void *ctx, const char *path, const char *why)
@@ -458,7 +471,7 @@ static void scan_stdin(struct scan_run *run, const struct scan_sink *named)
 	}
 	if (ferror(stdin) && !interrupted) {
 		msg_error("cannot read names from standard input: %s", strerror(errno));
-		__atomic_fetch_add(&run->n_failed, 1, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&run->totals.n_failed, 1, __ATOMIC_RELAXED);
 	}
 	free(name);
 }
@@ -499,53 +512,6 @@ static void scan_pids(struct scan_run *run, const struct scan_sink *sink)
 	}
 }
 
-static void print_skipped(const struct scan_run *run, FILE *f)
-{
-	static const char *const names[SCAN_SKIP_COUNT] = {
-		[SCAN_SKIP_NOT_ELF] = "not ELF", [SCAN_SKIP_LINK] = "symbolic links", [SCAN_SKIP_SPECIAL] = "FIFOs, sockets and devices",
-		[SCAN_SKIP_KERNEL_FS] = "kernel file systems", [SCAN_SKIP_LOOP] = "loops", [SCAN_SKIP_NO_TABLE] = "of machines without a table",
-		[SCAN_SKIP_REFUSED] = "core files",
-		[SCAN_SKIP_DEBUG] = "debug files without code",
-	};
-	const char *before = "left out: ";
-	size_t i;
-
-	for (i = 0; i < SCAN_SKIP_COUNT; i++)
-		if (run->n_skipped[i]) {
-			fprintf(f, "%s%" PRIu64 " %s", before, run->n_skipped[i], names[i]);
-			before = ", ";
-		}
-	if (run->n_failed + run->n_cannot)
-		fprintf(f, "%s%" PRIu64 " that could not be scanned", *before == ',' ? "; " : "", run->n_failed + run->n_cannot);
-	if (*before == ',' || run->n_failed + run->n_cannot)
-		fputc('\n', f);
-}
-
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
-static void print_totals(const struct scan_run *run)
-{
-	FILE *f = stdout;
-
-	if (run->needed)
-		fprintf(f, "%" PRIu64 " hint%s in the named file%s; %" PRIu64 " in %" PRIu64 " librar%s that %s\n", run->n_named_hits, plural(run->n_named_hits),
-			run->n_files == 1 ? "" : "s", run->n_library_hits, run->n_libraries, run->n_libraries == 1 ? "y" : "ies",
-			run->n_files == 1 ? "it needs" : "they need");
-	fprintf(f, "%" PRIu64 " hint%s in %" PRIu64 " of %" PRIu64 " file%s: %" PRIu64 " in loops, %" PRIu64 " in loops that wait for memory", run->n_hits,
-		plural(run->n_hits), run->n_with_hits, run->n_scanned, plural(run->n_scanned), run->n_in_loop, run->n_spin_waits);
-	if (run->n_data)
-		fprintf(f, "; %" PRIu64 " look-alike%s in data", run->n_data, plural(run->n_data));
-	if (interrupted)
-		fputs("; partial: interrupted", f);
-	else if (run->n_partial)
-		fprintf(f, "; partial: %" PRIu64 " file%s damaged", run->n_partial, run->n_partial == 1 ? " is" : "s are");
-	fputc('\n', f);
-	print_skipped(run, f);
-}
-
 /* "objdump | grep pause finds nothing" may mean that the hint is in a library: say so. */
 static void mention_libraries(const struct scan_run *run)
 {
@@ -553,7 +519,7 @@ static void mention_libraries(const struct scan_run *run)
 	size_t i;
 	int fd;
 
-	if (run->needed || run->n_hits || run->n_files != 1 || run->n_scanned != 1)
+	if (run->needed || run->totals.n_hits || run->n_files != 1 || run->totals.n_scanned != 1)
 		return;
 	fd = open(run->file[0], O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || elfscan_dynamic_read(fd, &d)) {
@@ -608,16 +574,18 @@ static void handle_signals(struct scan_run *run)
 
 static int exit_code(const struct scan_run *run)
 {
-	if (run->n_failed || run->n_partial || interrupted)
+	if (run->totals.n_failed || run->totals.n_partial || interrupted)
 		return EXIT_FAILED;
-	if (run->n_cannot)
-		return run->n_scanned ? EXIT_FAILED : EXIT_CANNOT;
+	if (run->totals.n_cannot)
+		return run->totals.n_scanned ? EXIT_FAILED : EXIT_CANNOT;
 	return EXIT_DONE;
 }
 
 static int scan_all(struct scan_run *run)
 {
-	struct scan_pool_ops ops = { .begin = begin_worker, .run = run_job, .finish = finish_job, .end = end_worker, .ctx = run };
+	struct scan_pool_ops ops = {
+		.begin = begin_worker, .run = run_job, .finish = finish_job, .end = end_worker, .ctx = run
+	};
 	struct scan_sink sink = { .file = sink_file, .skip = sink_skip, .fail = sink_fail, .ctx = run };
 	struct reason why;
 
@@ -647,10 +615,10 @@ static int scan_all(struct scan_run *run)
 	if (run->style.summary)
 		scan_summaries_print(run->summaries, stdout, &run->style);
 	if (run->style.format == SCAN_TEXT) {
-		print_totals(run);
+		report_scan_totals(stdout, &run->totals, run->needed ? run->n_files : 0, interrupted);
 		mention_libraries(run);
 	} else if (run->recursive && msg_verbosity > 0) {
-		print_skipped(run, stderr);
+		report_scan_skipped(stderr, &run->totals);
 	}
 	return exit_code(run);
 }

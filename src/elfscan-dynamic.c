@@ -17,7 +17,8 @@ static uint64_t offset_of(Elf *elf, size_t n, uint64_t addr)
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && addr >= ph.p_vaddr && addr - ph.p_vaddr < ph.p_filesz)
+		if (gelf_getphdr(elf, (int)i, &ph) && ph.p_type == PT_LOAD && addr >= ph.p_vaddr &&
+		    addr - ph.p_vaddr < ph.p_filesz)
 			return ph.p_offset + (addr - ph.p_vaddr);
 	return UINT64_MAX;
 }

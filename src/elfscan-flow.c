@@ -2,10 +2,10 @@
 /*
  * Length, branches and hints of the machines whose instructions have one length, or say it in their first bits.
  *
- * Branches are decoded here because capstone 4 does not put conditional branches of PowerPC and z/Architecture into its group of
- * jumps and has no RISC-V and LoongArch; a row of bits is all there is to it. Sources: Arm ARM (DDI 0487, C4 and F3/F4), Power ISA
- * 3.1 book I, RISC-V unprivileged ISA chapters 24 and 16, z/Architecture Principles of Operation (SA22-7832) appendix B, MIPS64
- * volume II, SPARC V9 appendix A, LoongArch reference manual volume 1.
+ * Branches are decoded here because capstone 4 does not put conditional branches of PowerPC and z/Architecture into its
+ * group of jumps and has no RISC-V and LoongArch; a row of bits is all there is to it. Sources: Arm ARM (DDI 0487, C4
+ * and F3/F4), Power ISA 3.1 book I, RISC-V unprivileged ISA chapters 24 and 16, z/Architecture Principles of Operation
+ * (SA22-7832) appendix B, MIPS64 volume II, SPARC V9 appendix A, LoongArch reference manual volume 1.
  */
 #include "elfscan-private.h"
 
@@ -123,7 +123,8 @@ void t32_decode(const struct isa *isa, const uint8_t *p, size_t avail, struct in
 		uint32_t s = h >> 10 & 1, j1 = l >> 13 & 1, j2 = l >> 11 & 1;
 
 		if ((l & 0x5000) == 0x1000) {		/* b, encoding T4 */
-			uint32_t imm = s << 24 | (~(j1 ^ s) & 1) << 23 | (~(j2 ^ s) & 1) << 22 | (h & 0x3ff) << 12 | (l & 0x7ff) << 1;
+			uint32_t imm = s << 24 | (~(j1 ^ s) & 1) << 23 | (~(j2 ^ s) & 1) << 22 | (h & 0x3ff) << 12 |
+				       (l & 0x7ff) << 1;
 
 			set_branch(out, true, field(imm, 0, 25, 1) + 4);
 			return;
@@ -200,8 +201,9 @@ static int64_t extend(int64_t x, unsigned int width)
 
 static void riscv_compressed(const struct isa *isa, uint32_t h, struct insn *out)
 {
-	int64_t j = extend(bit(h, 12, 11) | bit(h, 11, 4) | bits(h, 9, 2, 8) | bit(h, 8, 10) | bit(h, 7, 6) | bit(h, 6, 7) | bits(h, 3, 3, 1) |
-			   bit(h, 2, 5), 12);
+	int64_t j = extend(bit(h, 12, 11) | bit(h, 11, 4) | bits(h, 9, 2, 8) | bit(h, 8, 10) | bit(h, 7, 6) |
+				   bit(h, 6, 7) | bits(h, 3, 3, 1) | bit(h, 2, 5),
+			   12);
 	int64_t b = extend(bit(h, 12, 8) | bits(h, 10, 2, 3) | bits(h, 5, 2, 6) | bits(h, 3, 2, 1) | bit(h, 2, 5), 9);
 
 	if ((h & 0xe003) == 0xa001)
@@ -245,10 +247,13 @@ void riscv_decode(const struct isa *isa, const uint8_t *p, size_t avail, struct 
 		if (rd)
 			out->flow = INSN_CALL;
 		else
-			set_branch(out, true, extend(bit(w, 31, 20) | bits(w, 12, 8, 12) | bit(w, 20, 11) | bits(w, 21, 10, 1), 21));
+			set_branch(out, true,
+				   extend(bit(w, 31, 20) | bits(w, 12, 8, 12) | bit(w, 20, 11) | bits(w, 21, 10, 1),
+					  21));
 		break;
 	case 0x63:
-		set_branch(out, false, extend(bit(w, 31, 12) | bit(w, 7, 11) | bits(w, 25, 6, 5) | bits(w, 8, 4, 1), 13));
+		set_branch(out, false,
+			   extend(bit(w, 31, 12) | bit(w, 7, 11) | bits(w, 25, 6, 5) | bits(w, 8, 4, 1), 13));
 		break;
 	case 0x67:
 		out->flow = rd ? INSN_CALL : rs1 == 1 || rs1 == 5 ? INSN_STOP : INSN_INDIRECT;
@@ -391,7 +396,7 @@ void sparc_decode(const struct isa *isa, const uint8_t *p, size_t avail, struct 
 		case 2: case 6:
 			set_branch(out, always, field(w, 0, 22, 4));
 			break;
-		case 3:				/* on register contents; bit 28: compare and branch (Oracle SPARC 2011) */
+		case 3: /* on register contents; bit 28: compare and branch (Oracle SPARC 2011) */
 			if (w & 1u << 28)
 				set_branch(out, false, extend(bits(w, 19, 2, 8) | bits(w, 5, 8, 0), 10) * 4);
 			else

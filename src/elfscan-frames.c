@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where functions start and end in stripped files: the entries of .eh_frame (Linux Standard Base 5.0 Core, "Exception Frames"; System V
- * ABI AMD64, 4.2.4). libdw's dwarf_next_cfi() hands out entries, but leaves their addresses encoded and needs a section.
+ * Where functions start and end in stripped files: the entries of .eh_frame (Linux Standard Base 5.0 Core, "Exception
+ * Frames"; System V ABI AMD64, 4.2.4). libdw's dwarf_next_cfi() hands out entries, but leaves their addresses encoded
+ * and needs a section.
  */
 #include <dwarf.h>
 #include <string.h>
@@ -122,7 +123,7 @@ static void read_cie(struct cie *cie, const struct reader *section, const uint8_
 	version = read_fixed(&r, 1);
 	augmentation = (const char *)r.p;
 	left = (size_t)(r.end - r.p);
-	if (r.failed || !memchr(augmentation, 0, left < 16 ? left : 16))	/* bounded: entries may share a hostile one */
+	if (r.failed || !memchr(augmentation, 0, left < 16 ? left : 16)) /* bounded: entries may share a hostile one */
 		return;
 	r.p += strlen(augmentation) + 1;
 	read_leb128(&r, false);
@@ -159,9 +160,12 @@ static void read_cie(struct cie *cie, const struct reader *section, const uint8_
 	cie->known = !r.failed;
 }
 
-void frames_walk(const uint8_t *data, size_t size, uint64_t addr, unsigned int address_bytes, bool big, frame_fn fn, void *ctx)
+void frames_walk(const uint8_t *data, size_t size, uint64_t addr, unsigned int address_bytes, bool big, frame_fn fn,
+		 void *ctx)
 {
-	struct reader section = { .begin = data, .p = data, .end = data + size, .addr = addr, .address_bytes = address_bytes, .big = big };
+	struct reader section = {
+		.begin = data, .p = data, .end = data + size, .addr = addr, .address_bytes = address_bytes, .big = big
+	};
 	struct cie cie = { 0 };
 
 	while (section.end - section.p >= 8) {

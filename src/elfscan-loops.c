@@ -2,9 +2,9 @@
 /*
  * One piece of code: which of its bytes are hints, and which loops they stand in.
  *
- * Decoding follows the control flow from the known starts, so that data between code is stepped over; what no direct branch reaches
- * (jump tables, landing pads, cold parts, data) is then decoded from the end of what was reached, and judged. On machines whose
- * decoder does not know all control flow, and in very large pieces, all is decoded in order.
+ * Decoding follows the control flow from the known starts, so that data between code is stepped over; what no direct
+ * branch reaches (jump tables, landing pads, cold parts, data) is then decoded from the end of what was reached, and
+ * judged. On machines whose decoder does not know all control flow, and in very large pieces, all is decoded in order.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -35,11 +35,16 @@ static void note_insn(struct analysis *a, uint32_t pos, const struct insn *in, u
 	bool has = in->flow == INSN_COND || in->flow == INSN_JUMP;
 
 	GROW(a->insn, a->insn_room, a->n_insn);
-	a->insn[a->n_insn++] = (struct insn_at){ .pos = pos, .target = has && target >= 0 && target < size ? (int32_t)target : -1, .len = in->len,
-						 .flow = in->flow, .unlikely = in->unlikely, .followed = followed };
+	a->insn[a->n_insn++] = (struct insn_at){ .pos = pos,
+						 .target = has && target >= 0 && target < size ? (int32_t)target : -1,
+						 .len = in->len,
+						 .flow = in->flow,
+						 .unlikely = in->unlikely,
+						 .followed = followed };
 	if (in->hint >= 0) {
 		GROW(a->hit, a->hit_room, a->n_hits);
-		a->hit[a->n_hits++] = (struct code_hit){ .pos = pos, .len = in->len, .hint = in->hint, .followed = followed };
+		a->hit[a->n_hits++] =
+			(struct code_hit){ .pos = pos, .len = in->len, .hint = in->hint, .followed = followed };
 	}
 }
 
@@ -50,7 +55,8 @@ static void push(struct analysis *a, size_t *depth, uint32_t pos)
 }
 
 /* Mark all instructions that are reached from the roots. */
-static void follow_flow(struct analysis *a, const struct isa *isa, const uint8_t *code, uint32_t size, const uint32_t *roots, size_t n_roots)
+static void follow_flow(struct analysis *a, const struct isa *isa, const uint8_t *code, uint32_t size,
+			const uint32_t *roots, size_t n_roots)
 {
 	size_t depth = 0, i;
 
@@ -75,7 +81,8 @@ static void follow_flow(struct analysis *a, const struct isa *isa, const uint8_t
 			for (k = 1; k < in.len; k++)
 				a->state[pos + k] |= ST_BODY;
 			target = (int64_t)pos + in.target;
-			if ((in.flow == INSN_COND || in.flow == INSN_JUMP) && target >= 0 && target < size && !(a->state[target] & ST_START))
+			if ((in.flow == INSN_COND || in.flow == INSN_JUMP) && target >= 0 && target < size &&
+			    !(a->state[target] & ST_START))
 				push(a, &depth, (uint32_t)target);
 			if (in.flow == INSN_JUMP || in.flow == INSN_STOP || in.flow == INSN_INDIRECT)
 				break;
@@ -122,7 +129,8 @@ static void list_insns(struct analysis *a, const struct isa *isa, const uint8_t 
 	}
 }
 
-static void list_linear(struct analysis *a, const struct isa *isa, const uint8_t *code, uint32_t size, const uint32_t *roots, size_t n_roots)
+static void list_linear(struct analysis *a, const struct isa *isa, const uint8_t *code, uint32_t size,
+			const uint32_t *roots, size_t n_roots)
 {
 	uint32_t pos = 0;
 	size_t root = 0;
@@ -166,8 +174,8 @@ static bool ends_run(const struct insn_at *in)
 }
 
 /*
- * Does the straight run of instructions around insn[@i] look like data? Bytes that are no instruction, or that only a kernel or an
- * emulator uses, do not stand in a compiler's code.
+ * Does the straight run of instructions around insn[@i] look like data? Bytes that are no instruction, or that only a
+ * kernel or an emulator uses, do not stand in a compiler's code.
  */
 static bool looks_like_data(const struct analysis *a, size_t i)
 {
@@ -232,7 +240,8 @@ static void collect_branches(struct analysis *a, const struct isa *isa)
 		if (isa->delay_slot && i + 1 < a->n_insn)	/* what stands behind the branch is executed with it */
 			end = a->insn[i + 1].pos + a->insn[i + 1].len;
 		GROW(a->branch, a->branch_room, a->n_branches);
-		a->branch[a->n_branches++] = (struct branch){ .from_end = end, .to = (uint32_t)in->target, .from = in->pos };
+		a->branch[a->n_branches++] =
+			(struct branch){ .from_end = end, .to = (uint32_t)in->target, .from = in->pos };
 	}
 	if (a->n_branches)
 		qsort(a->branch, a->n_branches, sizeof(a->branch[0]), compare_branches);
@@ -262,7 +271,10 @@ static size_t hit_at_or_after(const struct analysis *a, uint32_t pos)
 	return low;
 }
 
-/* The innermost backward branch over each hit: branches from short to long, each taking the hits that none before it took. */
+/*
+ * The innermost backward branch over each hit: branches from short to long, each taking the hits that none before it
+ * took.
+ */
 static void assign_loops(struct analysis *a)
 {
 	uint32_t *next;
@@ -275,7 +287,8 @@ static void assign_loops(struct analysis *a)
 	for (i = 0; i < a->n_branches; i++) {
 		const struct branch *b = &a->branch[i];
 
-		for (k = find_open(next, hit_at_or_after(a, b->to)); k < a->n_hits && a->hit[k].pos < b->from_end; k = find_open(next, k)) {
+		for (k = find_open(next, hit_at_or_after(a, b->to)); k < a->n_hits && a->hit[k].pos < b->from_end;
+		     k = find_open(next, k)) {
 			a->hit[k].in_loop = true;
 			a->hit[k].loop_start = b->to;
 			a->hit[k].loop_end = b->from_end;
@@ -293,14 +306,16 @@ static void successors(const struct analysis *a, size_t i, size_t s[2])
 
 	s[0] = s[1] = SIZE_MAX;
 	if (in->flow == INSN_NEXT || in->flow == INSN_COND || in->flow == INSN_CALL)
-		s[0] = i + 1 < a->n_insn && a->insn[i + 1].pos == in->pos + in->len ? i + 1 : insn_index(a, in->pos + in->len);
+		s[0] = i + 1 < a->n_insn && a->insn[i + 1].pos == in->pos + in->len ? i + 1
+										    : insn_index(a, in->pos + in->len);
 	if (in->target >= 0)
 		s[1] = insn_index(a, (uint32_t)in->target);
 }
 
 /*
- * Take back the loops that control cannot run around (a cold part that jumps back once): a hit is in a loop when its instruction is in a
- * strongly connected component with a cycle. Tarjan, Depth-first search and linear graph algorithms, 1972; without recursion.
+ * Take back the loops that control cannot run around (a cold part that jumps back once): a hit is in a loop when its
+ * instruction is in a strongly connected component with a cycle. Tarjan, Depth-first search and linear graph
+ * algorithms, 1972; without recursion.
  */
 static void check_cycles(struct analysis *a)
 {
@@ -394,7 +409,8 @@ static bool capstone_reads(const struct isa *isa, const cs_insn *in)
 		return false;
 	switch (isa->cs_arch) {
 	case CS_ARCH_X86:
-		if (in->id == X86_INS_LEA || in->id == X86_INS_NOP || !strncmp(in->mnemonic, "prefetch", 8) || !strncmp(in->mnemonic, "clflush", 7))
+		if (in->id == X86_INS_LEA || in->id == X86_INS_NOP || !strncmp(in->mnemonic, "prefetch", 8) ||
+		    !strncmp(in->mnemonic, "clflush", 7))
 			return false;
 		for (i = 0; i < d->x86.op_count; i++)
 			if (d->x86.operands[i].type == X86_OP_MEM && d->x86.operands[i].access & CS_AC_READ)
@@ -408,23 +424,27 @@ static bool capstone_reads(const struct isa *isa, const cs_insn *in)
 				return true;
 		return false;
 	case CS_ARCH_ARM:
-		if (!strncmp(in->mnemonic, "st", 2) || !strncmp(in->mnemonic, "pld", 3) || !strncmp(in->mnemonic, "vst", 3))
+		if (!strncmp(in->mnemonic, "st", 2) || !strncmp(in->mnemonic, "pld", 3) ||
+		    !strncmp(in->mnemonic, "vst", 3))
 			return false;
 		for (i = 0; i < d->arm.op_count; i++)
 			if (d->arm.operands[i].type == ARM_OP_MEM)
 				return true;
 		return false;
 	case CS_ARCH_PPC:	/* indexed forms have registers only, so the name decides: l*, but li, lis, la */
-		return in->mnemonic[0] == 'l' && strcmp(in->mnemonic, "li") && strcmp(in->mnemonic, "lis") && strcmp(in->mnemonic, "la");
-	case CS_ARCH_MIPS:
-		return in->mnemonic[0] == 'l' && strcmp(in->mnemonic, "lui") && strcmp(in->mnemonic, "li") && strcmp(in->mnemonic, "lsa") &&
+		return in->mnemonic[0] == 'l' && strcmp(in->mnemonic, "li") && strcmp(in->mnemonic, "lis") &&
 		       strcmp(in->mnemonic, "la");
+	case CS_ARCH_MIPS:
+		return in->mnemonic[0] == 'l' && strcmp(in->mnemonic, "lui") && strcmp(in->mnemonic, "li") &&
+		       strcmp(in->mnemonic, "lsa") && strcmp(in->mnemonic, "la");
 	case CS_ARCH_SPARC:
-		return !strncmp(in->mnemonic, "ld", 2) || !strncmp(in->mnemonic, "cas", 3) || !strncmp(in->mnemonic, "swap", 4);
+		return !strncmp(in->mnemonic, "ld", 2) || !strncmp(in->mnemonic, "cas", 3) ||
+		       !strncmp(in->mnemonic, "swap", 4);
 	case CS_ARCH_SYSZ:
-		if (!strncmp(in->mnemonic, "st", 2) || !strncmp(in->mnemonic, "la", 2) || !strncmp(in->mnemonic, "pfd", 3))
-			return !strncmp(in->mnemonic, "laa", 3) || !strncmp(in->mnemonic, "lan", 3) || !strncmp(in->mnemonic, "lax", 3) ||
-			       !strncmp(in->mnemonic, "lao", 3);
+		if (!strncmp(in->mnemonic, "st", 2) || !strncmp(in->mnemonic, "la", 2) ||
+		    !strncmp(in->mnemonic, "pfd", 3))
+			return !strncmp(in->mnemonic, "laa", 3) || !strncmp(in->mnemonic, "lan", 3) ||
+			       !strncmp(in->mnemonic, "lax", 3) || !strncmp(in->mnemonic, "lao", 3);
 		for (i = 0; i < d->sysz.op_count; i++)
 			if (d->sysz.operands[i].type == SYSZ_OP_MEM)
 				return true;
@@ -451,7 +471,8 @@ static bool insn_reads(struct analysis *a, const struct isa *isa, const uint8_t 
 }
 
 /* Does the loop [start, end) read memory? */
-static enum elfscan_reads loop_reads(struct analysis *a, const struct isa *isa, const uint8_t *code, uint32_t start, uint32_t end, const char **why)
+static enum elfscan_reads loop_reads(struct analysis *a, const struct isa *isa, const uint8_t *code, uint32_t start,
+				     uint32_t end, const char **why)
 {
 	bool calls = false;
 	size_t k;
@@ -475,7 +496,8 @@ static enum elfscan_reads loop_reads(struct analysis *a, const struct isa *isa, 
 }
 
 /* The same of the short loops around @h's, from the inside out. */
-static enum elfscan_reads outer_reads(struct analysis *a, const struct isa *isa, const uint8_t *code, const struct code_hit *h)
+static enum elfscan_reads outer_reads(struct analysis *a, const struct isa *isa, const uint8_t *code,
+				      const struct code_hit *h)
 {
 	enum elfscan_reads reads = h->reads;
 	const char *why;
@@ -487,7 +509,8 @@ static enum elfscan_reads outer_reads(struct analysis *a, const struct isa *isa,
 		if (b->from_end - b->to > OUTER_BYTES_MAX)
 			break;
 		a->decoded_bytes++;
-		if (b->from_end - b->to > h->loop_end - h->loop_start && b->to <= h->loop_start && b->from_end >= h->loop_end)
+		if (b->from_end - b->to > h->loop_end - h->loop_start && b->to <= h->loop_start &&
+		    b->from_end >= h->loop_end)
 			reads = loop_reads(a, isa, code, b->to, b->from_end, &why);
 	}
 	return reads;
@@ -524,17 +547,19 @@ static void drop_by_condition(struct analysis *a, const struct isa *isa, bool pr
 	for (i = 0; i < a->n_hits; i++) {
 		unsigned int when = isa->hints[a->hit[i].hint].when;
 
-		if ((when == HINT_PRIVILEGED && !privileged) || (looped && (when == HINT_IN_LOOP || when == HINT_LOOP_CERTAIN) && !a->hit[i].in_loop))
+		if ((when == HINT_PRIVILEGED && !privileged) ||
+		    (looped && (when == HINT_IN_LOOP || when == HINT_LOOP_CERTAIN) && !a->hit[i].in_loop))
 			continue;
 		a->hit[kept++] = a->hit[i];
 	}
 	a->n_hits = kept;
 }
 
-void analysis_run(struct analysis *a, const struct isa *isa, const uint8_t *code, uint32_t size, const uint32_t *roots, size_t n_roots,
-		  unsigned int flags)
+void analysis_run(struct analysis *a, const struct isa *isa, const uint8_t *code, uint32_t size, const uint32_t *roots,
+		  size_t n_roots, unsigned int flags)
 {
-	bool complete = flags & ANALYSE_FOLLOW && !(flags & (ANALYSE_KERNEL | ANALYSE_LANDING)), privileged = flags & ANALYSE_PRIVILEGED;
+	bool complete = flags & ANALYSE_FOLLOW && !(flags & (ANALYSE_KERNEL | ANALYSE_LANDING)),
+	     privileged = flags & ANALYSE_PRIVILEGED;
 	size_t i;
 
 	if (flags & ANALYSE_FOLLOW) {

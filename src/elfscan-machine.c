@@ -12,8 +12,8 @@
 #endif
 
 /*
- * Arm ARM, DDI 0487: C6 "YIELD", "WFE", "WFET", "WFIT", "ISB", "SB". isb and sb are barriers that some projects spin with; dmb and dsb are
- * barriers that nobody uses so.
+ * Arm ARM, DDI 0487: C6 "YIELD", "WFE", "WFET", "WFIT", "ISB", "SB". isb and sb are barriers that some projects spin
+ * with; dmb and dsb are barriers that nobody uses so.
  */
 static const struct hint_row aarch64_hints[] = {
 	{ "yield", 0xffffffff, 0xd503203f, 4, HINT_ALWAYS, "d503203f" },
@@ -35,9 +35,13 @@ static const struct hint_row t32_hints[] = {
 	{ "yield", 0xffffffff, 0xf3af8001, 4, HINT_ALWAYS, "f3af8001" },
 	{ "wfe",   0xffffffff, 0xf3af8002, 4, HINT_ALWAYS, "f3af8002" },
 };
-static const struct byte_pair arm_le_pairs[] = { { 0x10, 0xff, 1, 0xbf, 0xff }, { 0x20, 0xff, 1, 0xbf, 0xff }, { 0xaf, 0xff, 1, 0xf3, 0xff },
+static const struct byte_pair arm_le_pairs[] = { { 0x10, 0xff, 1, 0xbf, 0xff },
+						 { 0x20, 0xff, 1, 0xbf, 0xff },
+						 { 0xaf, 0xff, 1, 0xf3, 0xff },
 						 { 0xf0, 0xff, 1, 0x20, 0xff } };
-static const struct byte_pair arm_be_pairs[] = { { 0xbf, 0xff, 1, 0x10, 0xff }, { 0xbf, 0xff, 1, 0x20, 0xff }, { 0xf3, 0xff, 1, 0xaf, 0xff },
+static const struct byte_pair arm_be_pairs[] = { { 0xbf, 0xff, 1, 0x10, 0xff },
+						 { 0xbf, 0xff, 1, 0x20, 0xff },
+						 { 0xf3, 0xff, 1, 0xaf, 0xff },
 						 { 0x20, 0xff, 1, 0xf0, 0xff } };
 
 /* Power ISA 3.1, book II 3.2 (program priority) and 4.3.3 "wait"; mdoio, mdoom and miso: book II 3.2 of 2.07. */
@@ -67,8 +71,9 @@ static const struct hint_row riscv_hints[] = {
 static const struct byte_pair riscv_pairs[] = { { 0x0f, 0xff, 3, 0x01, 0xff }, { 0x73, 0xff, 2, 0xd0, 0xff } };
 
 /*
- * z/Architecture has no hint of its own. diagnose 44 and 9C give the CPU up to the hypervisor (Linux arch/s390, smp_yield_cpu); nopr with a
- * register and nop are what programs put where others have a pause, but compilers pad code with them: only in loops.
+ * z/Architecture has no hint of its own. diagnose 44 and 9C give the CPU up to the hypervisor (Linux arch/s390,
+ * smp_yield_cpu); nopr with a register and nop are what programs put where others have a pause, but compilers pad code
+ * with them: only in loops.
  */
 static const struct hint_row s390_hints[] = {
 	{ "diag-44", 0xff00ffff, 0x83000044, 4, HINT_ALWAYS, "83xx0044" },
@@ -76,7 +81,9 @@ static const struct hint_row s390_hints[] = {
 	{ "nopr",    0xfff0, 0x0700, 2, HINT_IN_LOOP, "070x" },
 	{ "nop",     0xffffffff, 0x47000000, 4, HINT_IN_LOOP, "47000000" },
 };
-static const struct byte_pair s390_pairs[] = { { 0x83, 0xff, 3, 0x44, 0xff }, { 0x83, 0xff, 3, 0x9c, 0xff }, { 0x07, 0xff, 1, 0x00, 0xf0 },
+static const struct byte_pair s390_pairs[] = { { 0x83, 0xff, 3, 0x44, 0xff },
+					       { 0x83, 0xff, 3, 0x9c, 0xff },
+					       { 0x07, 0xff, 1, 0x00, 0xf0 },
 					       { 0x47, 0xff, 1, 0x00, 0xff } };
 
 /* MIPS32/64 release 2: PAUSE is SLL r0, r0, 5. */
@@ -86,7 +93,10 @@ static const struct hint_row mips_hints[] = {
 static const struct byte_pair mips_be_pairs[] = { { 0x01, 0xff, 1, 0x40, 0xff } };
 static const struct byte_pair mips_le_pairs[] = { { 0x40, 0xff, 1, 0x01, 0xff } };
 
-/* Oracle SPARC Architecture 2011: PAUSE is wr to %asr27. rd %ccr,%g0 is what Linux spins with on older ones (asm/processor_64.h). */
+/*
+ * Oracle SPARC Architecture 2011: PAUSE is wr to %asr27. rd %ccr,%g0 is what Linux spins with on older ones
+ * (asm/processor_64.h).
+ */
 static const struct hint_row sparc_hints[] = {
 	{ "pause",  0xfff80000, 0xb7800000, 4, HINT_ALWAYS, "b78xxxxx, wr %asr27" },
 	{ "rd-ccr", 0xffffffff, 0x81408000, 4, HINT_IN_LOOP, "81408000, rd %ccr, %g0" },
@@ -102,42 +112,113 @@ static const struct byte_pair loongarch_pairs[] = { { 0x72, 0xff, 1, 0x38, 0xff 
 
 /* A prefix before 90; 0f 01; ae f0..f7. x86_candidate() looks closer. */
 static const struct byte_pair x86_pairs[] = {
-	{ 0xf2, 0xfe, 1, 0x90, 0xff }, { 0x64, 0xfc, 1, 0x90, 0xff }, { 0x26, 0xe7, 1, 0x90, 0xff }, { 0x40, 0xf0, 1, 0x90, 0xff },
-	{ 0x0f, 0xff, 1, 0x01, 0xff }, { 0xae, 0xff, 1, 0xf0, 0xf8 },
+	{ 0xf2, 0xfe, 1, 0x90, 0xff }, { 0x64, 0xfc, 1, 0x90, 0xff }, { 0x26, 0xe7, 1, 0x90, 0xff },
+	{ 0x40, 0xf0, 1, 0x90, 0xff }, { 0x0f, 0xff, 1, 0x01, 0xff }, { 0xae, 0xff, 1, 0xf0, 0xf8 },
 };
 
 #define TABLE(h, p) .hints = (h), .n_hints = ARRAY_SIZE(h), .pairs = (p), .n_pairs = ARRAY_SIZE(p)
-#define X86(n, mode) { .name = (n), .align = 1, .follow = true, .hints = x86_hints, .n_hints = 11, .pairs = x86_pairs, \
-	.n_pairs = ARRAY_SIZE(x86_pairs), .decode = x86_decode, .candidate = x86_candidate, .cs_arch = CS_ARCH_X86, .cs_mode = (mode) }
+#define X86(n, mode) \
+	{ \
+		.name = (n), .align = 1, .follow = true, .hints = x86_hints, .n_hints = 11, .pairs = x86_pairs, \
+		.n_pairs = ARRAY_SIZE(x86_pairs), .decode = x86_decode, .candidate = x86_candidate, \
+		.cs_arch = CS_ARCH_X86, .cs_mode = (mode) \
+	}
 
 const struct isa isas[ISA_COUNT] = {
 	[ISA_X86_64] = X86("x86-64", CS_MODE_64),
 	[ISA_I386] = X86("i386", CS_MODE_32),
-	[ISA_AARCH64] = { .name = "aarch64", .align = 4, TABLE(aarch64_hints, aarch64_pairs), .decode = aarch64_decode, .cs_arch = CS_ARCH_ARM64 },
-	[ISA_A32_LE] = { .name = "arm", .align = 4, TABLE(a32_hints, arm_le_pairs), .decode = a32_decode, .cs_arch = CS_ARCH_ARM },
-	[ISA_T32_LE] = { .name = "arm", .align = 2, TABLE(t32_hints, arm_le_pairs), .decode = t32_decode, .cs_arch = CS_ARCH_ARM,
+	[ISA_AARCH64] = { .name = "aarch64",
+			  .align = 4,
+			  TABLE(aarch64_hints, aarch64_pairs),
+			  .decode = aarch64_decode,
+			  .cs_arch = CS_ARCH_ARM64 },
+	[ISA_A32_LE] = { .name = "arm",
+			 .align = 4,
+			 TABLE(a32_hints, arm_le_pairs),
+			 .decode = a32_decode,
+			 .cs_arch = CS_ARCH_ARM },
+	[ISA_T32_LE] = { .name = "arm",
+			 .align = 2,
+			 TABLE(t32_hints, arm_le_pairs),
+			 .decode = t32_decode,
+			 .cs_arch = CS_ARCH_ARM,
 			 .cs_mode = CS_MODE_THUMB | CS_MODE_V8 },
-	[ISA_A32_BE] = { .name = "arm", .align = 4, .big = true, TABLE(a32_hints, arm_be_pairs), .decode = a32_decode, .cs_arch = CS_ARCH_ARM,
+	[ISA_A32_BE] = { .name = "arm",
+			 .align = 4,
+			 .big = true,
+			 TABLE(a32_hints, arm_be_pairs),
+			 .decode = a32_decode,
+			 .cs_arch = CS_ARCH_ARM,
 			 .cs_mode = (int)CS_MODE_BIG_ENDIAN },
-	[ISA_T32_BE] = { .name = "arm", .align = 2, .big = true, TABLE(t32_hints, arm_be_pairs), .decode = t32_decode, .cs_arch = CS_ARCH_ARM,
+	[ISA_T32_BE] = { .name = "arm",
+			 .align = 2,
+			 .big = true,
+			 TABLE(t32_hints, arm_be_pairs),
+			 .decode = t32_decode,
+			 .cs_arch = CS_ARCH_ARM,
 			 .cs_mode = (int)(CS_MODE_BIG_ENDIAN | CS_MODE_THUMB) },
-	[ISA_PPC_BE] = { .name = "ppc", .align = 4, .big = true, TABLE(ppc_hints, ppc_be_pairs), .decode = ppc_decode, .cs_arch = CS_ARCH_PPC,
+	[ISA_PPC_BE] = { .name = "ppc",
+			 .align = 4,
+			 .big = true,
+			 TABLE(ppc_hints, ppc_be_pairs),
+			 .decode = ppc_decode,
+			 .cs_arch = CS_ARCH_PPC,
 			 .cs_mode = (int)(CS_MODE_BIG_ENDIAN | CS_MODE_64) },
-	[ISA_PPC_LE] = { .name = "ppc", .align = 4, TABLE(ppc_hints, ppc_le_pairs), .decode = ppc_decode, .cs_arch = CS_ARCH_PPC, .cs_mode = CS_MODE_64 },
-	[ISA_RISCV64] = { .name = "riscv64", .align = 2, TABLE(riscv_hints, riscv_pairs), .decode = riscv_decode, .cs_arch = -1 },
-	[ISA_RISCV32] = { .name = "riscv32", .align = 2, TABLE(riscv_hints, riscv_pairs), .decode = riscv_decode, .cs_arch = -1 },
-	[ISA_S390X] = { .name = "s390x", .align = 2, .big = true, TABLE(s390_hints, s390_pairs), .decode = s390_decode, .cs_arch = CS_ARCH_SYSZ,
+	[ISA_PPC_LE] = { .name = "ppc",
+			 .align = 4,
+			 TABLE(ppc_hints, ppc_le_pairs),
+			 .decode = ppc_decode,
+			 .cs_arch = CS_ARCH_PPC,
+			 .cs_mode = CS_MODE_64 },
+	[ISA_RISCV64] = { .name = "riscv64",
+			  .align = 2,
+			  TABLE(riscv_hints, riscv_pairs),
+			  .decode = riscv_decode,
+			  .cs_arch = -1 },
+	[ISA_RISCV32] = { .name = "riscv32",
+			  .align = 2,
+			  TABLE(riscv_hints, riscv_pairs),
+			  .decode = riscv_decode,
+			  .cs_arch = -1 },
+	[ISA_S390X] = { .name = "s390x",
+			.align = 2,
+			.big = true,
+			TABLE(s390_hints, s390_pairs),
+			.decode = s390_decode,
+			.cs_arch = CS_ARCH_SYSZ,
 			.cs_mode = (int)CS_MODE_BIG_ENDIAN },
-	[ISA_MIPS_BE] = { .name = "mips", .align = 4, .big = true, .delay_slot = true, TABLE(mips_hints, mips_be_pairs), .decode = mips_decode,
-			  .cs_arch = CS_ARCH_MIPS, .cs_mode = (int)(CS_MODE_BIG_ENDIAN | CS_MODE_MIPS64) },
-	[ISA_MIPS_LE] = { .name = "mips", .align = 4, .delay_slot = true, TABLE(mips_hints, mips_le_pairs), .decode = mips_decode,
-			  .cs_arch = CS_ARCH_MIPS, .cs_mode = CS_MODE_MIPS64 },
-	[ISA_SPARC] = { .name = "sparc", .align = 4, .big = true, .delay_slot = true, TABLE(sparc_hints, sparc_pairs), .decode = sparc_decode,
-			.cs_arch = CS_ARCH_SPARC, .cs_mode = (int)(CS_MODE_BIG_ENDIAN | CS_MODE_V9) },
-	[ISA_LOONGARCH] = { .name = "loongarch", .align = 4, TABLE(loongarch_hints, loongarch_pairs), .decode = loongarch_decode, .cs_arch = -1 },
+	[ISA_MIPS_BE] = { .name = "mips",
+			  .align = 4,
+			  .big = true,
+			  .delay_slot = true,
+			  TABLE(mips_hints, mips_be_pairs),
+			  .decode = mips_decode,
+			  .cs_arch = CS_ARCH_MIPS,
+			  .cs_mode = (int)(CS_MODE_BIG_ENDIAN | CS_MODE_MIPS64) },
+	[ISA_MIPS_LE] = { .name = "mips",
+			  .align = 4,
+			  .delay_slot = true,
+			  TABLE(mips_hints, mips_le_pairs),
+			  .decode = mips_decode,
+			  .cs_arch = CS_ARCH_MIPS,
+			  .cs_mode = CS_MODE_MIPS64 },
+	[ISA_SPARC] = { .name = "sparc",
+			.align = 4,
+			.big = true,
+			.delay_slot = true,
+			TABLE(sparc_hints, sparc_pairs),
+			.decode = sparc_decode,
+			.cs_arch = CS_ARCH_SPARC,
+			.cs_mode = (int)(CS_MODE_BIG_ENDIAN | CS_MODE_V9) },
+	[ISA_LOONGARCH] = { .name = "loongarch",
+			    .align = 4,
+			    TABLE(loongarch_hints, loongarch_pairs),
+			    .decode = loongarch_decode,
+			    .cs_arch = -1 },
 };
 
-const struct isa *isa_of(unsigned int e_machine, unsigned int elf_class, bool msb, uint32_t e_flags, unsigned int e_type)
+const struct isa *isa_of(unsigned int e_machine, unsigned int elf_class, bool msb, uint32_t e_flags,
+			 unsigned int e_type)
 {
 	switch (e_machine) {
 	case EM_X86_64:
@@ -148,7 +229,10 @@ const struct isa *isa_of(unsigned int e_machine, unsigned int elf_class, bool ms
 	case EM_AARCH64:
 		return &isas[ISA_AARCH64];	/* code is little-endian whatever the data is: DDI 0487, B2.6.2 */
 	case EM_ARM:
-		/* BE8: the linker turns the code of big-endian objects to little-endian (ELF for the Arm architecture, e_flags). */
+		/*
+		 * BE8: the linker turns the code of big-endian objects to little-endian (ELF for the Arm architecture,
+		 * e_flags).
+		 */
 		return &isas[msb && (e_type == ET_REL || !(e_flags & EF_ARM_BE8)) ? ISA_A32_BE : ISA_A32_LE];
 	case EM_PPC:
 	case EM_PPC64:
@@ -212,11 +296,15 @@ const char *machine_name(unsigned int e_machine)
 		unsigned int number;
 		const char *name;
 	} names[] = {
-		EM(EM_NONE), EM(EM_M32), EM(EM_68K), EM(EM_88K), EM(EM_860), EM(EM_PARISC), EM(EM_SPU), EM(EM_V850), EM(EM_FR20), EM(EM_SH), EM(EM_TRICORE),
-		EM(EM_ARC), EM(EM_H8_300), EM(EM_IA_64), EM(EM_COLDFIRE), EM(EM_68HC12), EM(EM_AVR), EM(EM_M32R), EM(EM_MN10300), EM(EM_OPENRISC),
-		EM(EM_ARC_COMPACT), EM(EM_XTENSA), EM(EM_MSP430), EM(EM_BLACKFIN), EM(EM_ALTERA_NIOS2), EM(EM_CRX), EM(EM_M32C), EM(EM_QDSP6),
-		EM(EM_TI_C6000), EM(EM_TI_PRU), EM(EM_L10M), EM(EM_K10M), EM(EM_AVR32), EM(EM_TILEPRO), EM(EM_TILEGX), EM(EM_MICROBLAZE), EM(EM_CUDA),
-		EM(EM_Z80), EM(EM_AMDGPU), EM(EM_RL78), EM(EM_BPF), EM(EM_CSKY), EM(EM_ALPHA), EM(EM_NDS32), EM(EM_METAG),
+		EM(EM_NONE),	    EM(EM_M32),	   EM(EM_68K),	  EM(EM_88K),	   EM(EM_860),
+		EM(EM_PARISC),	    EM(EM_SPU),	   EM(EM_V850),	  EM(EM_FR20),	   EM(EM_SH),
+		EM(EM_TRICORE),	    EM(EM_ARC),	   EM(EM_H8_300), EM(EM_IA_64),	   EM(EM_COLDFIRE),
+		EM(EM_68HC12),	    EM(EM_AVR),	   EM(EM_M32R),	  EM(EM_MN10300),  EM(EM_OPENRISC),
+		EM(EM_ARC_COMPACT), EM(EM_XTENSA), EM(EM_MSP430), EM(EM_BLACKFIN), EM(EM_ALTERA_NIOS2),
+		EM(EM_CRX),	    EM(EM_M32C),   EM(EM_QDSP6),  EM(EM_TI_C6000), EM(EM_TI_PRU),
+		EM(EM_L10M),	    EM(EM_K10M),   EM(EM_AVR32),  EM(EM_TILEPRO),  EM(EM_TILEGX),
+		EM(EM_MICROBLAZE),  EM(EM_CUDA),   EM(EM_Z80),	  EM(EM_AMDGPU),   EM(EM_RL78),
+		EM(EM_BPF),	    EM(EM_CSKY),   EM(EM_ALPHA),  EM(EM_NDS32),	   EM(EM_METAG),
 	};
 #undef EM
 	size_t i;
@@ -231,8 +319,8 @@ const char *machine_name(unsigned int e_machine)
 
 bool elfscan_hint_info(size_t i, struct elfscan_hint_info *info)
 {
-	static const enum isa_id shown[] = { ISA_X86_64, ISA_AARCH64, ISA_A32_LE, ISA_T32_LE, ISA_PPC_BE, ISA_RISCV64, ISA_S390X, ISA_MIPS_BE, ISA_SPARC,
-					     ISA_LOONGARCH };
+	static const enum isa_id shown[] = { ISA_X86_64,  ISA_AARCH64, ISA_A32_LE,  ISA_T32_LE, ISA_PPC_BE,
+					     ISA_RISCV64, ISA_S390X,   ISA_MIPS_BE, ISA_SPARC,	ISA_LOONGARCH };
 	static const char *const when[] = {
 		[HINT_ALWAYS] = "always", [HINT_IN_LOOP] = "in a loop only: another instruction used as a hint?",
 		[HINT_LOOP_CERTAIN] = "in a loop only", [HINT_PRIVILEGED] = "in kernel images, or with --privileged",
@@ -246,8 +334,12 @@ bool elfscan_hint_info(size_t i, struct elfscan_hint_info *info)
 			i -= isa->n_hints;
 			continue;
 		}
-		*info = (struct elfscan_hint_info){ .machine = shown[k] == ISA_X86_64 ? "x86" : shown[k] == ISA_RISCV64 ? "riscv" : isa->name,
-			.name = isa->hints[i].name, .bytes = isa->hints[i].bytes, .when = when[isa->hints[i].when] };
+		*info = (struct elfscan_hint_info){ .machine = shown[k] == ISA_X86_64	 ? "x86"
+							       : shown[k] == ISA_RISCV64 ? "riscv"
+											 : isa->name,
+						    .name = isa->hints[i].name,
+						    .bytes = isa->hints[i].bytes,
+						    .when = when[isa->hints[i].when] };
 		return true;
 	}
 	return false;

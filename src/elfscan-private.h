@@ -58,7 +58,6 @@ struct isa {
 	bool big;		/* byte order of code */
 	bool follow;		/* the decoder knows every kind of control flow: functions can be decoded along it */
 	bool delay_slot;
-	int8_t before, after;	/* bytes that a match of a pair may lie behind the hint's first byte, and a hint's length */
 	const struct byte_pair *pairs;
 	size_t n_pairs;
 	const struct hint_row *hints;
@@ -91,12 +90,13 @@ bool loongarch_reads(const uint8_t *p, size_t len);
 
 /* elfscan-machine.c */
 enum isa_id {
-	ISA_X86_64, ISA_I386, ISA_AARCH64, ISA_A32_LE, ISA_T32_LE, ISA_A32_BE, ISA_T32_BE, ISA_PPC_BE, ISA_PPC_LE, ISA_RISCV64, ISA_RISCV32,
-	ISA_S390X, ISA_MIPS_BE, ISA_MIPS_LE, ISA_SPARC, ISA_LOONGARCH, ISA_COUNT
+	ISA_X86_64, ISA_I386, ISA_AARCH64, ISA_A32_LE, ISA_T32_LE, ISA_A32_BE, ISA_T32_BE, ISA_PPC_BE, ISA_PPC_LE,
+	ISA_RISCV64, ISA_RISCV32, ISA_S390X, ISA_MIPS_BE, ISA_MIPS_LE, ISA_SPARC, ISA_LOONGARCH, ISA_COUNT
 };
 extern const struct isa isas[ISA_COUNT];
 /* The instruction set of an ELF file, or NULL: no table. For Arm it is the A32 one; isa_thumb() gives its sister. */
-const struct isa *isa_of(unsigned int e_machine, unsigned int elf_class, bool msb, uint32_t e_flags, unsigned int e_type);
+const struct isa *isa_of(unsigned int e_machine, unsigned int elf_class, bool msb, uint32_t e_flags,
+			 unsigned int e_type);
 const struct isa *isa_thumb(const struct isa *a32);
 const struct isa *isa_host(void);
 /* "EM_SH", or "e_machine 4711"; lives until exit. */
@@ -112,7 +112,7 @@ struct region {
 	uint64_t shown;		/* what to add to addr for the address that users see (modulo 2^64) */
 	const char *name;	/* section, or NULL */
 	size_t shndx;
-	uint64_t start;		/* first address to decode when nothing else is known (behind the headers, in a segment) */
+	uint64_t start;		/* first address to decode: behind the headers, in a segment */
 };
 
 #define RANGE_SIZED	1u	/* start and end are both known */
@@ -193,7 +193,8 @@ const struct range *ranges_name(const struct ranges *r, uint64_t addr, uint64_t 
 /* elfscan-frames.c: unwind entries */
 typedef void (*frame_fn)(void *ctx, uint64_t start, uint64_t size, bool landing_pads);
 /* Walk .eh_frame bytes at virtual address @addr. Stops silently at what it does not understand. */
-void frames_walk(const uint8_t *data, size_t size, uint64_t addr, unsigned int address_bytes, bool big, frame_fn fn, void *ctx);
+void frames_walk(const uint8_t *data, size_t size, uint64_t addr, unsigned int address_bytes, bool big, frame_fn fn,
+		 void *ctx);
 
 /* elfscan-loops.c: one function */
 struct code_hit {
@@ -235,19 +236,19 @@ struct analysis {		/* buffers, kept between calls */
 	uint64_t n_data;
 };
 
-#define ANALYSE_FOLLOW		1u	/* decode along the control flow: for machines with isa->follow, and not for huge pieces */
+#define ANALYSE_FOLLOW		1u	/* along the control flow: for isa->follow, and not for huge pieces */
 #define ANALYSE_EXACT		2u	/* the roots are all the ways in: what they do not reach is data or dead code */
 #define ANALYSE_LANDING		4u	/* but there are landing pads */
-#define ANALYSE_KERNEL		8u	/* code may be reached through tables, and privileged instructions are no sign of data */
+#define ANALYSE_KERNEL		8u	/* code may be reached through tables; nothing is "unlikely" */
 #define ANALYSE_PRIVILEGED	16u	/* cli and sti count */
 #define ANALYSE_UNSURE		32u	/* the roots are labels, which may stand before data */
 
 /*
- * Decode @size bytes (below 2^31) at @code: @roots are positions where functions start, ascending. Leaves the hits, in order, in
- * a->hit[0..a->n_hits).
+ * Decode @size bytes (below 2^31) at @code: @roots are positions where functions start, ascending. Leaves the hits, in
+ * order, in a->hit[0..a->n_hits).
  */
-void analysis_run(struct analysis *a, const struct isa *isa, const uint8_t *code, uint32_t size, const uint32_t *roots, size_t n_roots,
-		  unsigned int flags);
+void analysis_run(struct analysis *a, const struct isa *isa, const uint8_t *code, uint32_t size, const uint32_t *roots,
+		  size_t n_roots, unsigned int flags);
 void analysis_free(struct analysis *a);
 
 /* elfscan-sweep.c: all hits of a region */
@@ -258,8 +259,8 @@ struct sweep {
 	struct analysis *analysis;
 	bool privileged;
 	/* Non-zero ends the sweep. */
-	int (*emit)(void *ctx, const struct isa *isa, const struct region *region, const struct code_hit *hit, uint64_t addr,
-		    enum elfscan_confidence confidence, uint64_t loop_bytes);
+	int (*emit)(void *ctx, const struct isa *isa, const struct region *region, const struct code_hit *hit,
+		    uint64_t addr, enum elfscan_confidence confidence, uint64_t loop_bytes);
 	void *ctx;
 };
 int sweep_region(struct sweep *s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the functions of a file are, and which bytes of its code sections are data: symbols, mapping symbols, unwind entries.
+ * Where the functions of a file are, and which bytes of its code sections are data: symbols, mapping symbols, unwind
+ * entries.
  */
 #include <gelf.h>
 #include <stdlib.h>
@@ -43,8 +44,9 @@ static int compare_marks(const void *a, const void *b)
 }
 
 /*
- * Sort by start: least significant byte first, leaving out the bytes that all have in common. Libraries have a hundred thousand ranges, and
- * comparing them took a seventh of a scan's time. Equal starts are put in order of their ends afterwards.
+ * Sort by start: least significant byte first, leaving out the bytes that all have in common. Libraries have a hundred
+ * thousand ranges, and comparing them took a seventh of a scan's time. Equal starts are put in order of their ends
+ * afterwards.
  */
 static void sort_by_start(struct ranges *r)
 {
@@ -189,10 +191,14 @@ const struct range *ranges_name(const struct ranges *r, uint64_t addr, uint64_t 
 		if (!c->name)
 			continue;
 		if (c->flags & RANGE_SIZED && c->end > addr) {
-			/* Of several names for one place the .symtab one, then the shortest: aliases tend to have longer names. */
+			/*
+			 * Of several names for one place the .symtab one, then the shortest: aliases tend to have
+			 * longer names.
+			 */
 			if (!covering || (covering->flags & RANGE_DYNSYM && !(c->flags & RANGE_DYNSYM)))
 				covering = c;
-			else if ((covering->flags & RANGE_DYNSYM) == (c->flags & RANGE_DYNSYM) && strlen(c->name) < strlen(covering->name))
+			else if ((covering->flags & RANGE_DYNSYM) == (c->flags & RANGE_DYNSYM) &&
+				 strlen(c->name) < strlen(covering->name))
 				covering = c;
 		} else if (!nearest) {
 			nearest = c;
@@ -226,7 +232,10 @@ static const struct region *region_at(const struct elf_file *file, uint64_t addr
 
 static bool is_mapping_symbol(const char *name, char *kind)
 {
-	/* $a, $t, $d, $x, with ".anything"; RISC-V also $x followed by an ISA string. AAELF64 4.5.4, RISC-V ELF psABI "Mapping symbol". */
+	/*
+	 * $a, $t, $d, $x, with ".anything"; RISC-V also $x followed by an ISA string. AAELF64 4.5.4, RISC-V ELF psABI
+	 * "Mapping symbol".
+	 */
 	if (name[0] != '$' || !strchr("atxd", name[1]) || !name[1])
 		return false;
 	if (name[2] && name[2] != '.' && !(name[1] == 'x' && name[2] == 'r'))
@@ -248,7 +257,8 @@ static uint64_t through_opd(const struct elf_file *file, GElf_Sym *sym, const ui
 	return x;
 }
 
-static void add_symbol(struct ranges *r, const struct elf_file *file, const GElf_Sym *sym, const char *name, size_t shndx, bool dynamic)
+static void add_symbol(struct ranges *r, const struct elf_file *file, const GElf_Sym *sym, const char *name,
+		       size_t shndx, bool dynamic)
 {
 	unsigned int type = GELF_ST_TYPE(sym->st_info);
 	uint64_t addr = sym->st_value;
@@ -282,8 +292,11 @@ static void add_symbol(struct ranges *r, const struct elf_file *file, const GElf
 	case STT_TLS:
 		if (sym->st_size) {
 			GROW(r->object, r->room_objects, r->n_objects);
-			r->object[r->n_objects++] = (struct mark){ .start = addr, .end = sym->st_size > UINT64_MAX - addr ? UINT64_MAX : addr + sym->st_size,
-								   .kind = 'd' };
+			r->object[r->n_objects++] =
+				(struct mark){ .start = addr,
+					       .end = sym->st_size > UINT64_MAX - addr ? UINT64_MAX
+										       : addr + sym->st_size,
+					       .kind = 'd' };
 		}
 		return;
 	case STT_FUNC:
@@ -306,8 +319,8 @@ static bool make_writable(const struct elf_file *file)
 }
 
 /*
- * The bytes of a section as libelf gives them: symbols in native form, compressed sections expanded, unless they claim a size that no
- * compression of theirs can reach. NULL when there are none.
+ * The bytes of a section as libelf gives them: symbols in native form, compressed sections expanded, unless they claim
+ * a size that no compression of theirs can reach. NULL when there are none.
  */
 static Elf_Data *section_data(const struct elf_file *file, Elf_Scn *scn, GElf_Shdr *shdr)
 {
@@ -316,18 +329,21 @@ static Elf_Data *section_data(const struct elf_file *file, Elf_Scn *scn, GElf_Sh
 	if (!scn || !gelf_getshdr(scn, shdr) || shdr->sh_type == SHT_NOBITS)
 		return NULL;
 	if (shdr->sh_flags & SHF_COMPRESSED) {
-		if (!file->writable || shdr->sh_offset > file->size || shdr->sh_size > file->size - shdr->sh_offset || !gelf_getchdr(scn, &chdr) ||
-		    chdr.ch_size > MAX_EXPANDED_BYTES || chdr.ch_size / 1100 > shdr->sh_size || !make_writable(file) || elf_compress(scn, 0, 0) < 0 ||
+		if (!file->writable || shdr->sh_offset > file->size || shdr->sh_size > file->size - shdr->sh_offset ||
+		    !gelf_getchdr(scn, &chdr) || chdr.ch_size > MAX_EXPANDED_BYTES ||
+		    chdr.ch_size / 1100 > shdr->sh_size || !make_writable(file) || elf_compress(scn, 0, 0) < 0 ||
 		    !gelf_getshdr(scn, shdr))
 			return NULL;
 	}
 	return elf_getdata(scn, NULL);
 }
 
-static void load_symbols(struct ranges *r, const struct elf_file *file, Elf_Scn *scn, Elf_Scn *opd_scn, Elf_Scn *xndx_scn, bool dynamic)
+static void load_symbols(struct ranges *r, const struct elf_file *file, Elf_Scn *scn, Elf_Scn *opd_scn,
+			 Elf_Scn *xndx_scn, bool dynamic)
 {
 	GElf_Shdr shdr, str_shdr, opd_shdr = { 0 };
-	Elf_Data *data = section_data(file, scn, &shdr), *strings, *opd = opd_scn ? section_data(file, opd_scn, &opd_shdr) : NULL;
+	Elf_Data *data = section_data(file, scn, &shdr), *strings,
+		 *opd = opd_scn ? section_data(file, opd_scn, &opd_shdr) : NULL;
 	Elf_Data *xndx = xndx_scn ? elf_getdata(xndx_scn, NULL) : NULL;
 	size_t i, n, entry = gelf_fsize(file->elf, ELF_T_SYM, 1, EV_CURRENT);
 
@@ -349,7 +365,8 @@ static void load_symbols(struct ranges *r, const struct elf_file *file, Elf_Scn 
 		if (!gelf_getsymshndx(data, xndx, (int)i, &sym, &extended))
 			break;
 		shndx = sym.st_shndx == SHN_XINDEX ? extended : sym.st_shndx;
-		if (shndx == SHN_UNDEF || (sym.st_shndx >= SHN_LORESERVE && sym.st_shndx != SHN_XINDEX) || sym.st_name >= strings->d_size)
+		if (shndx == SHN_UNDEF || (sym.st_shndx >= SHN_LORESERVE && sym.st_shndx != SHN_XINDEX) ||
+		    sym.st_name >= strings->d_size)
 			continue;
 		if (opd && !file->section_addr && GELF_ST_TYPE(sym.st_info) == STT_FUNC)
 			sym.st_value = through_opd(file, &sym, opd->d_buf, &opd_shdr);
@@ -368,7 +385,8 @@ static void add_frame(void *ctx, uint64_t start, uint64_t size, bool landing_pad
 	const struct region *region = region_at(f->file, start);
 
 	if (region && size <= region->size - (start - region->addr))
-		ranges_add(f->r, start, start + size, NULL, RANGE_SIZED | RANGE_UNWIND | (landing_pads ? RANGE_LANDING : 0));
+		ranges_add(f->r, start, start + size, NULL,
+			   RANGE_SIZED | RANGE_UNWIND | (landing_pads ? RANGE_LANDING : 0));
 }
 
 /* Unwind entries without section headers: PT_GNU_EH_FRAME leads to .eh_frame (LSB 5.0 Core, 10.6.2). */
@@ -391,8 +409,10 @@ static void load_frames_by_segment(const struct elf_file *file, unsigned int add
 		hdr = file->map + ph.p_offset;
 		if (hdr[0] != 1 || hdr[1] != 0x1b)	/* pcrel, sdata4: the only form linkers write */
 			return;
-		relative = (int32_t)(file->msb ? (uint32_t)hdr[4] << 24 | (uint32_t)hdr[5] << 16 | (uint32_t)hdr[6] << 8 | hdr[7] :
-				     (uint32_t)hdr[7] << 24 | (uint32_t)hdr[6] << 16 | (uint32_t)hdr[5] << 8 | hdr[4]);
+		relative = (int32_t)(file->msb ? (uint32_t)hdr[4] << 24 | (uint32_t)hdr[5] << 16 |
+							 (uint32_t)hdr[6] << 8 | hdr[7]
+					       : (uint32_t)hdr[7] << 24 | (uint32_t)hdr[6] << 16 |
+							 (uint32_t)hdr[5] << 8 | hdr[4]);
 		addr = ph.p_vaddr + 4 + (uint64_t)(int64_t)relative;
 		for (k = 0; k < n && k < 65536; k++) {
 			uint64_t off;
@@ -423,7 +443,8 @@ static void load_frames(struct ranges *r, const struct elf_file *file, Elf_Scn *
 	}
 	if (shdr->sh_type == SHT_NOBITS || shdr->sh_offset > file->size || shdr->sh_size > file->size - shdr->sh_offset)
 		return;
-	frames_walk(file->map + shdr->sh_offset, shdr->sh_size, shdr->sh_addr, address_bytes, file->msb, add_frame, &ctx);
+	frames_walk(file->map + shdr->sh_offset, shdr->sh_size, shdr->sh_addr, address_bytes, file->msb, add_frame,
+		    &ctx);
 }
 
 void ranges_load(struct ranges *r, const struct elf_file *file)

@@ -12,25 +12,34 @@
 void regions_add(struct elf_file *f, uint64_t offset, uint64_t size, uint64_t addr, const char *name, size_t shndx)
 {
 	if (offset >= f->size) {
-		damage(f, "truncated: %s lies at byte %" PRIu64 " of a file of %" PRIu64 " bytes", name ? name : "an executable segment", offset, f->size);
+		damage(f, "truncated: %s lies at byte %" PRIu64 " of a file of %" PRIu64 " bytes",
+		       name ? name : "an executable segment", offset, f->size);
 		return;
 	}
 	if (size > f->size - offset) {
-		damage(f, "truncated: %s ends at byte %" PRIu64 " of a file of %" PRIu64 " bytes", name ? name : "an executable segment",
-		       size > UINT64_MAX - offset ? UINT64_MAX : offset + size, f->size);
+		damage(f, "truncated: %s ends at byte %" PRIu64 " of a file of %" PRIu64 " bytes",
+		       name ? name : "an executable segment", size > UINT64_MAX - offset ? UINT64_MAX : offset + size,
+		       f->size);
 		size = f->size - offset;
 	}
 	if (size > UINT64_MAX - addr)
 		return;		/* addresses that wrap around */
 	GROW(f->region, f->room_regions, f->n_regions);
-	f->region[f->n_regions++] = (struct region){ .bytes = f->map + offset, .size = size, .file_offset = offset, .addr = addr, .name = name,
-						     .shndx = shndx, .start = addr };
+	f->region[f->n_regions++] = (struct region){ .bytes = f->map + offset,
+						     .size = size,
+						     .file_offset = offset,
+						     .addr = addr,
+						     .name = name,
+						     .shndx = shndx,
+						     .start = addr };
 }
 
 static bool is_kernel_section(const char *name)
 {
-	static const char *const names[] = { ".gnu.linkonce.this_module", ".modinfo", "__ksymtab", "__ksymtab_gpl", "__ex_table", ".altinstructions",
-					     "__bug_table" };
+	static const char *const names[] = {
+		".gnu.linkonce.this_module", ".modinfo",   "__ksymtab", "__ksymtab_gpl", "__ex_table",
+		".altinstructions",	     "__bug_table"
+	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
@@ -67,13 +76,15 @@ static size_t regions_by_section(struct elf_file *f)
 				next_addr += (sh.sh_size + 4095) & ~(uint64_t)4095;
 			next_addr += 4096;
 		}
-		if (!(sh.sh_flags & SHF_EXECINSTR) || !sh.sh_size || (f->e_type != ET_REL && !(sh.sh_flags & SHF_ALLOC)))
+		if (!(sh.sh_flags & SHF_EXECINSTR) || !sh.sh_size ||
+		    (f->e_type != ET_REL && !(sh.sh_flags & SHF_ALLOC)))
 			continue;
 		n++;
 		if (sh.sh_type == SHT_NOBITS)
 			continue;
 		if (sh.sh_flags & SHF_COMPRESSED) {
-			damage(f, "section %s is marked as both code and compressed, and was left out", name ? name : "(unnamed)");
+			damage(f, "section %s is marked as both code and compressed, and was left out",
+			       name ? name : "(unnamed)");
 			continue;
 		}
 		regions_add(f, sh.sh_offset, sh.sh_size, addr, name ? name : "(unnamed)", ndx);
@@ -150,8 +161,11 @@ bool regions_find(struct elf_file *f, const GElf_Ehdr *eh)
 	bool usable;
 
 	usable = eh->e_shoff && !elf_getshdrnum(f->elf, &f->shnum) && f->shnum > 1;
-	if (eh->e_shoff && (eh->e_shoff > f->size || f->shnum > (f->size - eh->e_shoff) / entry || eh->e_shnum > (f->size - eh->e_shoff) / entry)) {
-		damage(f, "truncated: the section headers lie past the end of the file, at byte %" PRIu64 " of %" PRIu64, (uint64_t)eh->e_shoff, f->size);
+	if (eh->e_shoff && (eh->e_shoff > f->size || f->shnum > (f->size - eh->e_shoff) / entry ||
+			    eh->e_shnum > (f->size - eh->e_shoff) / entry)) {
+		damage(f,
+		       "truncated: the section headers lie past the end of the file, at byte %" PRIu64 " of %" PRIu64,
+		       (uint64_t)eh->e_shoff, f->size);
 		usable = false;
 	}
 	if (usable && elf_getshdrstrndx(f->elf, &f->shstrndx))
@@ -166,7 +180,9 @@ bool regions_find(struct elf_file *f, const GElf_Ehdr *eh)
 	if (!f->n_regions && eh->e_phnum && eh->e_phnum != PN_XNUM && !in_sections &&
 	    (eh->e_phoff >= f->size || eh->e_phnum > (f->size - eh->e_phoff) /
 	     (f->elf_class == ELFCLASS64 ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr))))
-		damage(f, "truncated: the program headers lie past the end of the file, at byte %" PRIu64 " of %" PRIu64, (uint64_t)eh->e_phoff, f->size);
+		damage(f,
+		       "truncated: the program headers lie past the end of the file, at byte %" PRIu64 " of %" PRIu64,
+		       (uint64_t)eh->e_phoff, f->size);
 	tidy_regions(f);
 	return f->n_regions > 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The search for bytes that could be a hint: all bytes of all code go through here, so this is what the speed of a scan is made of.
+ * The search for bytes that could be a hint: all bytes of all code go through here, so this is what the speed of a scan
+ * is made of.
  */
 #include <string.h>
 
@@ -51,7 +52,8 @@ INLINE void match(const struct pairs *s, const uint8_t *p, vec *found)
 }
 
 /*
- * Could a pair of x86's table match in the VEC bytes at @p? Cheaper than match(), and mostly no: there is no 90, no 0f 01 and no ae f0..f7.
+ * Could a pair of x86's table match in the VEC bytes at @p? Cheaper than match(), and mostly no: there is no 90, no 0f
+ * 01 and no ae f0..f7.
  */
 INLINE void glance_x86(const uint8_t *p, vec *found)
 {
@@ -67,7 +69,8 @@ INLINE bool matches_at(const struct isa *isa, const struct pairs *s, const uint8
 	size_t k;
 
 	for (k = 0; k < s->n; k++)
-		if ((p[i] & s->pair[k].m0) == s->pair[k].v0 && n - i > s->pair[k].dist && (p[i + s->pair[k].dist] & s->pair[k].m1) == s->pair[k].v1)
+		if ((p[i] & s->pair[k].m0) == s->pair[k].v0 && n - i > s->pair[k].dist &&
+		    (p[i + s->pair[k].dist] & s->pair[k].m1) == s->pair[k].v1)
 			return !isa->candidate || isa->candidate(p, p + i, p + n);
 	return false;
 }
@@ -109,7 +112,8 @@ INLINE size_t search(const struct isa *isa, const struct pairs *s, const uint8_t
 }
 
 #if defined(__x86_64__) && defined(__GNUC__)
-__attribute__((target("avx2"))) static size_t search_avx2(const struct isa *isa, const struct pairs *s, const uint8_t *p, size_t n, size_t i)
+__attribute__((target("avx2"))) static size_t search_avx2(const struct isa *isa, const struct pairs *s,
+							  const uint8_t *p, size_t n, size_t i)
 {
 	return search(isa, s, p, n, i);
 }

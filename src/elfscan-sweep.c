@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All hints of a region: find bytes that could be one, decode the function around them, go on behind it. What holds no such byte is
- * never decoded.
+ * All hints of a region: find bytes that could be one, decode the function around them, go on behind it. What holds no
+ * such byte is never decoded.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,10 @@
 
 #include "elfscan-private.h"
 
-/* Larger pieces (no symbols and no unwind entries) are decoded in order, in windows of this size that overlap for the sake of loops. */
+/*
+ * Larger pieces (no symbols and no unwind entries) are decoded in order, in windows of this size that overlap for the
+ * sake of loops.
+ */
 #define PIECE_BYTES_MAX (1u << 20)
 #define LOOK_BACK_BYTES (64u << 10)
 
@@ -58,7 +61,8 @@ static struct piece piece_at(const struct sweep *s, uint64_t addr)
 }
 
 /* Starts of functions and labels in [start, end), as positions; the piece's own start first. Returns how many. */
-static size_t roots_in(const struct ranges *r, uint64_t start, uint64_t end, bool labels, uint32_t **roots, size_t *room)
+static size_t roots_in(const struct ranges *r, uint64_t start, uint64_t end, bool labels, uint32_t **roots,
+		       size_t *room)
 {
 	size_t n = 0, i = (size_t)(ranges_before(r, start) + 1);
 
@@ -128,7 +132,8 @@ static bool is_exact(const struct range *function)
 	return function && function->flags & RANGE_SYMBOL && function->name && !strstr(function->name, ".cold");
 }
 
-static int emit_hits(struct sweep *s, const struct isa *isa, const struct piece *p, uint64_t base, uint64_t from, uint64_t to)
+static int emit_hits(struct sweep *s, const struct isa *isa, const struct piece *p, uint64_t base, uint64_t from,
+		     uint64_t to)
 {
 	struct analysis *a = s->analysis;
 	size_t i;
@@ -150,15 +155,20 @@ static int emit_hits(struct sweep *s, const struct isa *isa, const struct piece 
 			confidence = ELFSCAN_SYMBOL_SWEEP;
 		else if (s->file->no_sections)
 			confidence = ELFSCAN_SEGMENT_SWEEP;
-		err = s->emit(s->ctx, isa, s->region, &a->hit[i], addr, confidence, a->hit[i].loop_end - a->hit[i].loop_start);
+		err = s->emit(s->ctx, isa, s->region, &a->hit[i], addr, confidence,
+			      a->hit[i].loop_end - a->hit[i].loop_start);
 		if (err)
 			return err;
 	}
 	return 0;
 }
 
-/* A piece of any size, in order. Instructions are kept in step from its start; windows overlap so that loops are seen. */
-static int sweep_large(struct sweep *s, const struct isa *isa, const struct piece *p, uint64_t from, uint32_t **roots, size_t *room)
+/*
+ * A piece of any size, in order. Instructions are kept in step from its start; windows overlap so that loops are seen.
+ *
+ */
+static int sweep_large(struct sweep *s, const struct isa *isa, const struct piece *p, uint64_t from, uint32_t **roots,
+		       size_t *room)
 {
 	const struct region *g = s->region;
 	struct analysis *a = s->analysis;
@@ -183,7 +193,10 @@ static int sweep_large(struct sweep *s, const struct isa *isa, const struct piec
 		if (err)
 			return err;
 		done = emit_to;
-		/* The next window begins at an instruction, LOOK_BACK_BYTES before the first one that is still to be told. */
+		/*
+		 * The next window begins at an instruction, LOOK_BACK_BYTES before the first one that is still to be
+		 * told.
+		 */
 		next = emit_to - LOOK_BACK_BYTES;
 		for (k = a->n_insn; k > 1 && start + a->insn[k - 1].pos > next; k--)
 			;
@@ -193,8 +206,8 @@ static int sweep_large(struct sweep *s, const struct isa *isa, const struct piec
 }
 
 /*
- * The extent of the file that holds the region's byte at @pos or, in a hole, the next one: [*begin, *end) as positions; false: nothing but
- * holes follows. Zeros are no hints, and a sparse file may claim a terabyte of them.
+ * The extent of the file that holds the region's byte at @pos or, in a hole, the next one: [*begin, *end) as positions;
+ * false: nothing but holes follows. Zeros are no hints, and a sparse file may claim a terabyte of them.
  */
 static bool data_extent(const struct sweep *s, uint64_t pos, uint64_t *begin, uint64_t *end)
 {
@@ -216,8 +229,12 @@ static bool data_extent(const struct sweep *s, uint64_t pos, uint64_t *begin, ui
 	return *begin < g->size;
 }
 
-/* Cut a large piece down to the surroundings of @addr: where instructions have one length, any place is a start; else the extent is. */
-static uint64_t clip_large(const struct sweep *s, const struct isa *isa, uint64_t addr, uint64_t extent_begin, uint64_t extent_end, struct piece *p)
+/*
+ * Cut a large piece down to the surroundings of @addr: where instructions have one length, any place is a start; else
+ * the extent is.
+ */
+static uint64_t clip_large(const struct sweep *s, const struct isa *isa, uint64_t addr, uint64_t extent_begin,
+			   uint64_t extent_end, struct piece *p)
 {
 	uint64_t begin = s->region->addr + extent_begin, end = s->region->addr + extent_end;
 
@@ -236,7 +253,8 @@ static uint64_t clip_large(const struct sweep *s, const struct isa *isa, uint64_
 	return p->end;
 }
 
-static int sweep_piece(struct sweep *s, const struct isa *isa, const struct piece *p, uint64_t from, uint64_t to, uint32_t **roots, size_t *room)
+static int sweep_piece(struct sweep *s, const struct isa *isa, const struct piece *p, uint64_t from, uint64_t to,
+		       uint32_t **roots, size_t *room)
 {
 	unsigned int flags = (s->file->kernel ? ANALYSE_KERNEL : 0) | (s->privileged ? ANALYSE_PRIVILEGED : 0);
 	size_t n;
@@ -252,7 +270,8 @@ static int sweep_piece(struct sweep *s, const struct isa *isa, const struct piec
 		flags |= ANALYSE_EXACT;
 	if (p->function && p->function->flags & RANGE_LANDING)
 		flags |= ANALYSE_LANDING;
-	analysis_run(s->analysis, isa, s->region->bytes + (p->start - s->region->addr), (uint32_t)(p->end - p->start), *roots, n, flags);
+	analysis_run(s->analysis, isa, s->region->bytes + (p->start - s->region->addr), (uint32_t)(p->end - p->start),
+		     *roots, n, flags);
 	return emit_hits(s, isa, p, p->start, from, to);
 }
 
@@ -282,7 +301,8 @@ int sweep_region(struct sweep *s)
 		isa = isa_at(s, addr);
 		if (isa_thumb(s->file->isa) != s->file->isa)
 			clip_to_isa(s->ranges, addr, &p);
-		if (a->decoded_bytes > a->budget_bytes && p.start < from) {	/* nested ranges on purpose: decode nothing twice any more */
+		if (a->decoded_bytes > a->budget_bytes &&
+		    p.start < from) { /* nested ranges on purpose: decode nothing twice any more */
 			p.start = from;
 			p.function = NULL;
 		}

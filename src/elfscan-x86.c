@@ -2,10 +2,11 @@
 /*
  * Where x86 instructions begin and end, where they branch to, and which of them are spin-wait hints.
  *
- * Not left to capstone, which decodes 2 million instructions a second (objdump does as many: a library of 110 MB takes 14 s) and whose
- * version 4 knows neither tpause, umwait and serialize nor AVX512-FP16: an instruction that is not known has no length, and everything
- * after it is a guess. Lengths follow from prefixes, opcode map, ModRM and a few bits, for future instructions too: SDM volume 2,
- * chapter 2 and appendix A; APM volume 3, chapter 1 (XOP, 3DNow!). Checked against objdump, instruction by instruction.
+ * Not left to capstone, which decodes 2 million instructions a second (objdump does as many: a library of 110 MB takes
+ * 14 s) and whose version 4 knows neither tpause, umwait and serialize nor AVX512-FP16: an instruction that is not
+ * known has no length, and everything after it is a guess. Lengths follow from prefixes, opcode map, ModRM and a few
+ * bits, for future instructions too: SDM volume 2, chapter 2 and appendix A; APM volume 3, chapter 1 (XOP, 3DNow!).
+ * Checked against objdump, instruction by instruction.
  */
 #include <string.h>
 
@@ -13,7 +14,17 @@
 
 /* The rows' order is that of enum x86_hint. */
 enum x86_hint {
-	X86_PAUSE, X86_REP_PAUSE, X86_PREFIXED_PAUSE, X86_TPAUSE, X86_UMWAIT, X86_UMONITOR, X86_MONITORX, X86_MWAITX, X86_SERIALIZE, X86_CLI, X86_STI
+	X86_PAUSE,
+	X86_REP_PAUSE,
+	X86_PREFIXED_PAUSE,
+	X86_TPAUSE,
+	X86_UMWAIT,
+	X86_UMONITOR,
+	X86_MONITORX,
+	X86_MWAITX,
+	X86_SERIALIZE,
+	X86_CLI,
+	X86_STI
 };
 
 const struct hint_row x86_hints[] = {
@@ -183,7 +194,8 @@ static bool decode_vex(struct decoder *d, uint8_t first, struct insn *out)
 		case 1:
 			if (opcode == 0x77 && first != 0x62)
 				return true;	/* vzeroupper, vzeroall */
-			imm = (opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 || (opcode >= 0xc4 && opcode <= 0xc6);
+			imm = (opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 ||
+			      (opcode >= 0xc4 && opcode <= 0xc6);
 			break;
 		case 2:
 		case 5:
@@ -231,7 +243,8 @@ static bool decode_two_byte(struct decoder *d, struct insn *out)
 	}
 	if (kind & B && !skip(d, 1))
 		return false;
-	if (opcode == 0x78 && (d->rep == 0xf2 || (!d->rep && d->op16)) && !skip(d, 2))	/* extrq, insertq: APM volume 4 */
+	if (opcode == 0x78 && (d->rep == 0xf2 || (!d->rep && d->op16)) &&
+	    !skip(d, 2)) /* extrq, insertq: APM volume 4 */
 		return false;
 	if (kind & Z) {
 		unsigned int bytes = d->op16 && !d->rex_w ? 2 : 4;
@@ -283,7 +296,8 @@ static void pause_hint(const struct decoder *d, struct insn *out)
 		out->hint = X86_PREFIXED_PAUSE;
 }
 
-static void one_byte_flow(const struct decoder *d, uint8_t opcode, uint8_t modrm, unsigned int imm_bytes, struct insn *out)
+static void one_byte_flow(const struct decoder *d, uint8_t opcode, uint8_t modrm, unsigned int imm_bytes,
+			  struct insn *out)
 {
 	switch (opcode) {
 	case 0x70 ... 0x7f:
@@ -428,7 +442,9 @@ opcode:
 
 void x86_decode(const struct isa *isa, const uint8_t *p, size_t avail, struct insn *out)
 {
-	struct decoder d = { .p = p, .avail = avail < ELFSCAN_INSN_MAX ? avail : ELFSCAN_INSN_MAX, .bits64 = isa == &isas[ISA_X86_64] };
+	struct decoder d = { .p = p,
+			     .avail = avail < ELFSCAN_INSN_MAX ? avail : ELFSCAN_INSN_MAX,
+			     .bits64 = isa == &isas[ISA_X86_64] };
 
 	*out = (struct insn){ .flow = INSN_NEXT, .hint = -1 };
 	if (decode(&d, out)) {

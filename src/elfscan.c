@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Opening what may be an ELF file, finding its executable parts, and telling the hits. Nothing in a file is believed: every offset and
- * size is checked against the file before it is used.
+ * Opening what may be an ELF file, finding its executable parts, and telling the hits. Nothing in a file is believed:
+ * every offset and size is checked against the file before it is used.
  */
 #include <ar.h>
 #include <errno.h>
@@ -38,8 +38,9 @@ static __thread uint8_t *guard_begin, *guard_end;
 static __thread volatile sig_atomic_t guard_faults;
 
 /*
- * A file that is cut short while it is mapped gives SIGBUS. Zeros take the place of what is gone, and the scan says "truncated". The
- * same for pages that elfutils has mapped. mmap is not in POSIX's list of safe functions, but is a bare system call here.
+ * A file that is cut short while it is mapped gives SIGBUS. Zeros take the place of what is gone, and the scan says
+ * "truncated". The same for pages that elfutils has mapped. mmap is not in POSIX's list of safe functions, but is a
+ * bare system call here.
  */
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
@@ -51,7 +52,8 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 	if (page >= guard_begin && page < guard_end)
 		len = (size_t)(guard_end - page);
 	if (info->si_code == BUS_ADRERR &&
-	    mmap(page, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) != MAP_FAILED) {
+	    mmap(page, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) !=
+		    MAP_FAILED) {
 		guard_faults = 1;
 		return;
 	}
@@ -130,17 +132,20 @@ static struct symbols *symbols_of(struct elfscan *scan)
 	if (scan->fd >= 0)
 		scan->symbols = symbols_open_file(scan->fd, scan->path, NULL);
 	else if (scan->image)
-		scan->symbols = symbols_open_image(scan->image, scan->image_size, scan->member ? scan->member : scan->path, NULL);
+		scan->symbols = symbols_open_image(scan->image, scan->image_size,
+						   scan->member ? scan->member : scan->path, NULL);
 	return scan->symbols;
 }
 
-static void name_hit(struct elfscan *scan, const struct region *region, uint64_t addr, uint64_t shown, struct elfscan_hit *h)
+static void name_hit(struct elfscan *scan, const struct region *region, uint64_t addr, uint64_t shown,
+		     struct elfscan_hit *h)
 {
 	const struct range *r = ranges_name(&scan->ranges, addr, region->addr, &h->name_from);
 	struct symbol_place place;
 
 	if (h->name_from != ELFSCAN_NAME_SYMTAB && !scan->ranges.have_symtab && scan->fd >= 0 && symbols_of(scan) &&
-	    symbols_find(scan->symbols, shown, &place) && place.name && (place.size_bytes || h->name_from == ELFSCAN_NAME_NONE)) {
+	    symbols_find(scan->symbols, shown, &place) && place.name &&
+	    (place.size_bytes || h->name_from == ELFSCAN_NAME_NONE)) {
 		if (h->name_from != ELFSCAN_NAME_DYNSYM) {
 			h->name_from = place.size_bytes ? ELFSCAN_NAME_DEBUG : ELFSCAN_NAME_NEAREST;
 			h->function = place.name;
@@ -163,9 +168,16 @@ static int emit(void *ctx, const struct isa *isa, const struct region *region, c
 	unsigned int when = isa->hints[ch->hint].when;
 	uint64_t pos = addr - region->addr, shown = addr + region->shown, where = shown;
 	struct elfscan_hit h = {
-		.member = scan->member, .machine = scan->result->machine, .section = region->name, .address = shown,
-		.file_offset = region->file_offset + pos, .n_bytes = ch->len, .hint = isa->hints[ch->hint].name, .certain = when != HINT_IN_LOOP,
-		.in_loop = ch->in_loop, .confidence = confidence,
+		.member = scan->member,
+		.machine = scan->result->machine,
+		.section = region->name,
+		.address = shown,
+		.file_offset = region->file_offset + pos,
+		.n_bytes = ch->len,
+		.hint = isa->hints[ch->hint].name,
+		.certain = when != HINT_IN_LOOP,
+		.in_loop = ch->in_loop,
+		.confidence = confidence,
 	};
 
 	if (ch->in_loop) {
@@ -177,7 +189,8 @@ static int emit(void *ctx, const struct isa *isa, const struct region *region, c
 	}
 	memcpy(h.bytes, region->bytes + pos, ch->len);
 	name_hit(scan, region, addr, shown, &h);
-	if (symbols_of(scan) && (!scan->file.section_addr || symbols_section_addr(scan->symbols, region->shndx, pos, &where)))
+	if (symbols_of(scan) &&
+	    (!scan->file.section_addr || symbols_section_addr(scan->symbols, region->shndx, pos, &where)))
 		if (!symbols_line(scan->symbols, where, &h.source, &h.line))
 			h.source = NULL;
 	scan->result->n_hits++;
@@ -206,8 +219,8 @@ static void sweep_all(struct elfscan *scan, struct elf_file *f)
 			/* Most files hold nothing that looks like a hint: they need no symbols. */
 			uint64_t from = f->region[i].start - f->region[i].addr;
 
-			if (f->region[i].size < (1u << 30) &&
-			    isa_search(f->isa, s.privileged, f->region[i].bytes, f->region[i].size, from) >= f->region[i].size)
+			if (f->region[i].size < (1u << 30) && isa_search(f->isa, s.privileged, f->region[i].bytes,
+									 f->region[i].size, from) >= f->region[i].size)
 				continue;
 			ranges_load(&scan->ranges, f);
 			scan->ranges_loaded = true;
@@ -255,7 +268,8 @@ static void scan_elf(struct elfscan *scan, Elf *elf, const uint8_t *map, uint64_
 	if (!result->machine)
 		result->machine = machine_label(f);
 	if (f->e_type == ET_CORE) {
-		fail(result, ELFSCAN_REFUSED, EINVAL, "a core file: it holds a process's data; scan the program that it comes from");
+		fail(result, ELFSCAN_REFUSED, EINVAL,
+		     "a core file: it holds a process's data; scan the program that it comes from");
 		return;
 	}
 	if (!f->isa) {
@@ -264,7 +278,8 @@ static void scan_elf(struct elfscan *scan, Elf *elf, const uint8_t *map, uint64_
 		return;
 	}
 	if (f->isa == &isas[ISA_X86_64] && f->msb)
-		note(scan, "an x86 file whose header says big-endian: read as its header says, but no x86 kernel runs it so");
+		note(scan,
+		     "an x86 file whose header says big-endian: read as its header says, but no x86 kernel runs it so");
 	if (regions_find(f, &eh)) {
 		scan_file(scan, f);
 	} else if (f->debug_file) {
@@ -298,8 +313,14 @@ static bool check_header(const uint8_t *p, size_t n, uint64_t size, struct elfsc
 		size_t len;
 		const char *what;
 	} others[] = {
-		{ "\x1f\x8b", 2, "compressed with gzip" }, { "\xfd" "7zXZ", 5, "compressed with xz" }, { "\x28\xb5\x2f\xfd", 4, "compressed with zstd" },
-		{ "BZh", 3, "compressed with bzip2" }, { "!<thin>\n", 8, "a thin archive: its members are files of their own" }, { "MZ", 2, "a PE image" },
+		{ "\x1f\x8b", 2, "compressed with gzip" },
+		{ "\xfd"
+		  "7zXZ",
+		  5, "compressed with xz" },
+		{ "\x28\xb5\x2f\xfd", 4, "compressed with zstd" },
+		{ "BZh", 3, "compressed with bzip2" },
+		{ "!<thin>\n", 8, "a thin archive: its members are files of their own" },
+		{ "MZ", 2, "a PE image" },
 		{ "#!", 2, "a script" },
 	};
 	char text[160];
@@ -315,7 +336,8 @@ static bool check_header(const uint8_t *p, size_t n, uint64_t size, struct elfsc
 		for (i = 0; i < ARRAY_SIZE(others); i++)
 			if (n >= others[i].len && !memcmp(p, others[i].magic, others[i].len))
 				break;
-		snprintf(text, sizeof(text), "not an ELF file%s%s", i < ARRAY_SIZE(others) ? ", but " : "", i < ARRAY_SIZE(others) ? others[i].what : "");
+		snprintf(text, sizeof(text), "not an ELF file%s%s", i < ARRAY_SIZE(others) ? ", but " : "",
+			 i < ARRAY_SIZE(others) ? others[i].what : "");
 		fail(result, ELFSCAN_NOT_ELF, ENOEXEC, text);
 		return false;
 	}
@@ -325,8 +347,10 @@ static bool check_header(const uint8_t *p, size_t n, uint64_t size, struct elfsc
 		fail(result, ELFSCAN_BAD, EBADMSG, text);
 		return false;
 	}
-	if ((p[EI_CLASS] != ELFCLASS32 && p[EI_CLASS] != ELFCLASS64) || (p[EI_DATA] != ELFDATA2LSB && p[EI_DATA] != ELFDATA2MSB)) {
-		snprintf(text, sizeof(text), "malformed ELF header: class %u, data encoding %u", p[EI_CLASS], p[EI_DATA]);
+	if ((p[EI_CLASS] != ELFCLASS32 && p[EI_CLASS] != ELFCLASS64) ||
+	    (p[EI_DATA] != ELFDATA2LSB && p[EI_DATA] != ELFDATA2MSB)) {
+		snprintf(text, sizeof(text), "malformed ELF header: class %u, data encoding %u", p[EI_CLASS],
+			 p[EI_DATA]);
 		fail(result, ELFSCAN_BAD, EBADMSG, text);
 		return false;
 	}
@@ -347,7 +371,8 @@ static void scan_image(struct elfscan *scan, const uint8_t *image, size_t size)
 		note(scan, "the header says big-endian, the rest is little-endian x86: read as little-endian");
 		copy = malloc(size);
 		if (!copy) {
-			fail(result, ELFSCAN_BAD, ENOMEM, "too large to be copied, which its wrong byte order asks for");
+			fail(result, ELFSCAN_BAD, ENOMEM,
+			     "too large to be copied, which its wrong byte order asks for");
 			return;
 		}
 		memcpy(copy, image, size);
@@ -367,7 +392,10 @@ static void scan_image(struct elfscan *scan, const uint8_t *image, size_t size)
 	free(copy);
 }
 
-/* Members of an archive, one after the other. The worst status of a member is the archive's, the first reason its reason. */
+/*
+ * Members of an archive, one after the other. The worst status of a member is the archive's, the first reason its
+ * reason.
+ */
 static void scan_archive(struct elfscan *scan, const uint8_t *image, size_t size)
 {
 	struct elfscan_result *whole = scan->result, one;
@@ -387,7 +415,8 @@ static void scan_archive(struct elfscan *scan, const uint8_t *image, size_t size
 		size_t bytes = 0;
 		const char *raw = elf_rawfile(m, &bytes);
 
-		if (hdr && raw && hdr->ar_name && strcmp(hdr->ar_name, "/") && strcmp(hdr->ar_name, "//") && strcmp(hdr->ar_name, "/SYM64/")) {
+		if (hdr && raw && hdr->ar_name && strcmp(hdr->ar_name, "/") && strcmp(hdr->ar_name, "//") &&
+		    strcmp(hdr->ar_name, "/SYM64/")) {
 			one = (struct elfscan_result){ 0 };
 			scan->result = &one;
 			scan->member = hdr->ar_name;
@@ -407,7 +436,8 @@ static void scan_archive(struct elfscan *scan, const uint8_t *image, size_t size
 			} else if (one.status == ELFSCAN_NO_TABLE && whole->status == ELFSCAN_DONE) {
 				whole->status = one.status;
 				whole->why = one.why;
-			} else if (one.status != ELFSCAN_DONE && one.status != ELFSCAN_NOT_ELF && one.status != ELFSCAN_NO_TABLE) {
+			} else if (one.status != ELFSCAN_DONE && one.status != ELFSCAN_NOT_ELF &&
+				   one.status != ELFSCAN_NO_TABLE) {
 				whole->status = ELFSCAN_PARTIAL;
 				reason_set(&whole->why, one.why.err, "member %s: %.400s", hdr->ar_name, one.why.text);
 			}
@@ -432,7 +462,8 @@ static void scan_any(struct elfscan *scan, const uint8_t *image, size_t size)
 		scan_image(scan, image, size);
 }
 
-void elfscan_image(struct elfscan *scan, const void *image, size_t size, const char *name, struct elfscan_result *result)
+void elfscan_image(struct elfscan *scan, const void *image, size_t size, const char *name,
+		   struct elfscan_result *result)
 {
 	*result = (struct elfscan_result){ 0 };
 	guard_faults = 0;
@@ -534,7 +565,8 @@ const char *elfscan_name_from_name(enum elfscan_name_from f)
 
 const char *elfscan_status_name(enum elfscan_status s)
 {
-	static const char *const names[] = { "done", "partial", "not-elf", "refused", "no-table", "bad", "unreadable", "stopped" };
+	static const char *const names[] = { "done",	 "partial", "not-elf",	  "refused",
+					     "no-table", "bad",	    "unreadable", "stopped" };
 
 	return names[s];
 }

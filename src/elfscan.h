@@ -14,7 +14,7 @@
 
 /* How sure it is that the bytes are an instruction. */
 enum elfscan_confidence {
-	ELFSCAN_SYMBOL_SWEEP,	/* decoded from the start of a function (symbol or unwind entry) along its control flow */
+	ELFSCAN_SYMBOL_SWEEP,	/* decoded from the start of its function (symbol or unwind entry) */
 	ELFSCAN_LINEAR_SWEEP,	/* decoded one after the other from the start of a section or the end of a function */
 	ELFSCAN_SEGMENT_SWEEP,	/* there are no section headers: decoded from the start of an executable segment */
 };
@@ -55,7 +55,7 @@ struct elfscan_hit {
 	uint64_t loop_bytes;		/* of the innermost such loop; 0 when not in a loop */
 	unsigned int loop_hints;	/* hints in that loop */
 	enum elfscan_reads loop_reads;	/* does that loop read memory */
-	enum elfscan_reads spin_wait;	/* does it, or a short loop around it (a delay between two looks): a real spin-wait */
+	enum elfscan_reads spin_wait;	/* does it, or a short loop around it (it is a delay between two looks) */
 	const char *reads_why;
 	enum elfscan_confidence confidence;
 };
@@ -97,20 +97,22 @@ struct elfscan_options {
 struct elfscan;
 
 /*
- * A scanner; one per thread. elfscan_free() releases it. Scanners of different threads are independent. The first one installs a
- * SIGBUS handler, so that a file which is cut short while it is being read ends as "truncated" and not in a signal.
+ * A scanner; one per thread. elfscan_free() releases it. Scanners of different threads are independent. The first one
+ * installs a SIGBUS handler, so that a file which is cut short while it is being read ends as "truncated" and not in a
+ * signal.
  */
 struct elfscan *elfscan_new(const struct elfscan_options *options);
 void elfscan_free(struct elfscan *scan);
 
 /*
- * Scan the open file @fd, called @path in messages and for separate debug files (which are looked for beside it). @fd stays open
- * and its position does not matter. All that can go wrong is in @result.
+ * Scan the open file @fd, called @path in messages and for separate debug files (which are looked for beside it). @fd
+ * stays open and its position does not matter. All that can go wrong is in @result.
  */
 void elfscan_fd(struct elfscan *scan, int fd, const char *path, struct elfscan_result *result);
 
 /* The same for an ELF image in memory: the vDSO of a process, a fuzzer's input. @image is not written to. */
-void elfscan_image(struct elfscan *scan, const void *image, size_t size, const char *name, struct elfscan_result *result);
+void elfscan_image(struct elfscan *scan, const void *image, size_t size, const char *name,
+		   struct elfscan_result *result);
 
 /* A function for elfscan_code(): @end_addr 0 when its size is not known. */
 struct elfscan_function {
@@ -119,8 +121,8 @@ struct elfscan_function {
 };
 
 /*
- * Scan @size bytes of machine code of this host at @addr, with its functions sorted by start: the running kernel. @section names
- * the range. cli and sti count.
+ * Scan @size bytes of machine code of this host at @addr, with its functions sorted by start: the running kernel.
+ * @section names the range. cli and sti count.
  */
 void elfscan_code(struct elfscan *scan, const void *code, size_t size, uint64_t addr, const char *section,
 		  const struct elfscan_function *functions, size_t n_functions, struct elfscan_result *result);
@@ -133,7 +135,10 @@ struct elfscan_dynamic {
 	unsigned int machine, elf_class;
 };
 
-/* Returns 0, with nothing needed when the file is static, or -errno when @fd is no ELF file. elfscan_dynamic_free() releases it. */
+/*
+ * Returns 0, with nothing needed when the file is static, or -errno when @fd is no ELF file. elfscan_dynamic_free()
+ * releases it.
+ */
 int elfscan_dynamic_read(int fd, struct elfscan_dynamic *d);
 void elfscan_dynamic_free(struct elfscan_dynamic *d);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The running kernel's text, as it is after the kernel has patched itself at boot: addresses from /proc/kallsyms, bytes from /proc/kcore.
+ * The running kernel's text, as it is after the kernel has patched itself at boot: addresses from /proc/kallsyms, bytes
+ * from /proc/kcore.
  */
 #include <elf.h>
 #include <errno.h>
@@ -26,19 +27,25 @@ static int read_kcore(uint64_t start, size_t size, void *to, struct reason *why)
 	ssize_t n;
 
 	if (fd < 0 && errno == ENOENT)
-		return reason_set(why, ENOENT, "this kernel has no /proc/kcore (CONFIG_PROC_KCORE): scan its vmlinux file instead");
+		return reason_set(why, ENOENT,
+				  "this kernel has no /proc/kcore (CONFIG_PROC_KCORE): scan its vmlinux file instead");
 	if (fd < 0)
-		return reason_set(why, errno, "cannot open /proc/kcore: %s; reading the kernel's text needs root (CAP_SYS_RAWIO) and no lockdown", strerror(errno));
+		return reason_set(why, errno,
+				  "cannot open /proc/kcore: %s; reading the kernel's text needs root (CAP_SYS_RAWIO) "
+				  "and no lockdown",
+				  strerror(errno));
 	if (pread(fd, &eh, sizeof(eh), 0) != (ssize_t)sizeof(eh) || memcmp(eh.e_ident, ELFMAG, SELFMAG)) {
 		close(fd);
 		return reason_set(why, EPERM, "/proc/kcore cannot be read (kernel lockdown?)");
 	}
 	for (i = 0; i < eh.e_phnum; i++) {
-		if (pread(fd, &ph, sizeof(ph), (off_t)(eh.e_phoff + i * sizeof(ph))) != (ssize_t)sizeof(ph) || ph.p_type != PT_LOAD || start < ph.p_vaddr ||
-		    start - ph.p_vaddr >= ph.p_memsz || size > ph.p_memsz - (start - ph.p_vaddr))
+		if (pread(fd, &ph, sizeof(ph), (off_t)(eh.e_phoff + i * sizeof(ph))) != (ssize_t)sizeof(ph) ||
+		    ph.p_type != PT_LOAD || start < ph.p_vaddr || start - ph.p_vaddr >= ph.p_memsz ||
+		    size > ph.p_memsz - (start - ph.p_vaddr))
 			continue;
 		while (done < size) {
-			n = pread(fd, (char *)to + done, size - done, (off_t)(ph.p_offset + (start - ph.p_vaddr) + done));
+			n = pread(fd, (char *)to + done, size - done,
+				  (off_t)(ph.p_offset + (start - ph.p_vaddr) + done));
 			if (n <= 0)
 				break;
 			done += (size_t)n;
@@ -46,7 +53,9 @@ static int read_kcore(uint64_t start, size_t size, void *to, struct reason *why)
 		break;
 	}
 	close(fd);
-	return done == size ? 0 : reason_set(why, EIO, "/proc/kcore holds %zu of the %zu bytes of the kernel's text", done, size);
+	return done == size ? 0
+			    : reason_set(why, EIO, "/proc/kcore holds %zu of the %zu bytes of the kernel's text", done,
+					 size);
 }
 
 int scan_kernel(struct elfscan *scan, struct elfscan_result *result, struct reason *why)
@@ -69,7 +78,9 @@ int scan_kernel(struct elfscan *scan, struct elfscan_result *result, struct reas
 	}
 	if (!start || end <= start || end - start > TEXT_BYTES_MAX) {
 		symbols_close(symbols);
-		return reason_set(why, ENOENT, "/proc/kallsyms does not say where the kernel's text begins and ends (_stext, _etext)");
+		return reason_set(
+			why, ENOENT,
+			"/proc/kallsyms does not say where the kernel's text begins and ends (_stext, _etext)");
 	}
 	for (i = 0; symbols_kernel_at(symbols, i, &addr, &name, &module); i++) {
 		if (addr < start || addr >= end)

@@ -67,7 +67,8 @@ static void read_conf(struct scan_needed *n, const char *path, unsigned int dept
 
 struct scan_needed *scan_needed_new(void)
 {
-	static const char *const standard[] = { "/lib64", "/usr/lib64", "/lib", "/usr/lib", "/lib32", "/usr/lib32", "/libx32", "/usr/libx32" };
+	static const char *const standard[] = { "/lib64", "/usr/lib64", "/lib",	   "/usr/lib",
+						"/lib32", "/usr/lib32", "/libx32", "/usr/libx32" };
 	struct scan_needed *n = util_calloc(1, sizeof(*n));
 	size_t i;
 
@@ -132,7 +133,8 @@ static int try_open(const char *path, const struct elfscan_dynamic *want, struct
 }
 
 /* Search a list of directories as in DT_RUNPATH. */
-static int try_list(const char *list, const char *origin, const char *name, const struct elfscan_dynamic *want, struct stat *st, char **path)
+static int try_list(const char *list, const char *origin, const char *name, const struct elfscan_dynamic *want,
+		    struct stat *st, char **path)
 {
 	const char *p = list, *end;
 	int fd = -1;
@@ -152,7 +154,8 @@ static int try_list(const char *list, const char *origin, const char *name, cons
 	return fd;
 }
 
-static int find_library(const struct scan_needed *n, const char *name, const struct elfscan_dynamic *by, const char *origin, struct stat *st, char **path)
+static int find_library(const struct scan_needed *n, const char *name, const struct elfscan_dynamic *by,
+			const char *origin, struct stat *st, char **path)
 {
 	const char *env = getenv("LD_LIBRARY_PATH");
 	int fd = -1;

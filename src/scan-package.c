@@ -45,8 +45,12 @@ void scan_summaries_add(struct scan_summaries *s, const struct scan_job *job)
 		s->file = util_realloc(s->file, s->room, sizeof(s->file[0]));
 	}
 	f = &s->file[s->n++];
-	*f = (struct summary){ .path = util_strdup(job->path), .machine = job->result.machine, .n_hits = job->result.n_hits,
-			       .n_in_loop = job->result.n_in_loop, .n_spin_waits = job->result.n_spin_waits, .n_counts = job->n_counts };
+	*f = (struct summary){ .path = util_strdup(job->path),
+			       .machine = job->result.machine,
+			       .n_hits = job->result.n_hits,
+			       .n_in_loop = job->result.n_in_loop,
+			       .n_spin_waits = job->result.n_spin_waits,
+			       .n_counts = job->n_counts };
 	f->real = job->image || job->kernel ? NULL : realpath(job->path, NULL);
 	f->count = util_calloc(job->n_counts + 1, sizeof(f->count[0]));
 	memcpy(f->count, job->count, job->n_counts * sizeof(f->count[0]));
@@ -97,7 +101,10 @@ static char *read_answer(int fd, pid_t pid)
 	return text;
 }
 
-/* What a program prints, or NULL when there is no such program. Its messages are not of interest: unknown files are its errors. */
+/*
+ * What a program prints, or NULL when there is no such program. Its messages are not of interest: unknown files are its
+ * errors.
+ */
 static char *ask(char *const argv[])
 {
 	posix_spawn_file_actions_t actions;
@@ -153,7 +160,8 @@ static void take_dpkg_line(struct scan_summaries *s, size_t from, size_t to, cha
 	for (i = from; i < to; i++) {
 		struct summary *f = &s->file[i];
 
-		if (f->package || !is_plain(f->real) || (strcmp(f->real, path) && (!other_name(f->real) || strcmp(other_name(f->real), path))))
+		if (f->package || !is_plain(f->real) ||
+		    (strcmp(f->real, path) && (!other_name(f->real) || strcmp(other_name(f->real), path))))
 			continue;
 		f->package = util_strdup(line);
 	}
@@ -195,8 +203,13 @@ static void ask_rpm(struct scan_summaries *s)
 	size_t i;
 
 	for (i = 0; i < s->n; i++) {
-		char *argv[] = { (char *)(uintptr_t)"rpm", (char *)(uintptr_t)"-qf", (char *)(uintptr_t)"--queryformat", (char *)(uintptr_t)"%{NAME}\\n",
-				 (char *)(uintptr_t)"--", s->file[i].real, NULL };
+		char *argv[] = { (char *)(uintptr_t) "rpm",
+				 (char *)(uintptr_t) "-qf",
+				 (char *)(uintptr_t) "--queryformat",
+				 (char *)(uintptr_t) "%{NAME}\\n",
+				 (char *)(uintptr_t) "--",
+				 s->file[i].real,
+				 NULL };
 		char *text;
 
 		if (!is_plain(s->file[i].real))
@@ -265,8 +278,14 @@ void scan_summaries_print(struct scan_summaries *s, FILE *f, const struct scan_s
 		ask_rpm(s);
 	for (i = 0; i < s->n; i++) {
 		const struct summary *x = &s->file[i];
-		struct scan_summary sum = { .file = x->path, .machine = x->machine, .package = x->package, .n_hits = x->n_hits, .n_in_loop = x->n_in_loop,
-					    .n_spin_waits = x->n_spin_waits, .count = x->count, .n_counts = x->n_counts };
+		struct scan_summary sum = { .file = x->path,
+					    .machine = x->machine,
+					    .package = x->package,
+					    .n_hits = x->n_hits,
+					    .n_in_loop = x->n_in_loop,
+					    .n_spin_waits = x->n_spin_waits,
+					    .count = x->count,
+					    .n_counts = x->n_counts };
 
 		report_scan_summary(f, style, &sum);
 	}

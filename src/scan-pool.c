@@ -9,7 +9,8 @@
 
 #include "scan.h"
 
-#define RING 512	/* jobs that may be ahead of the one whose turn it is: bounds the memory of finished ones that wait */
+#define RING 512 /* jobs that may be ahead of the one whose turn it is: bounds the memory of finished ones that wait \
+		  */
 
 struct scan_pool {
 	struct scan_pool_ops ops;

@@ -68,8 +68,9 @@ static int send_vdso(const struct scan_sink *sink, pid_t pid, uint64_t start, ui
 }
 
 /*
- * The file behind a mapping: /proc/PID/map_files reaches deleted ones and those of other mount namespaces, but needs privileges; then
- * through the process's root; a file that is gone or was replaced is told, not another one scanned in its place.
+ * The file behind a mapping: /proc/PID/map_files reaches deleted ones and those of other mount namespaces, but needs
+ * privileges; then through the process's root; a file that is gone or was replaced is told, not another one scanned in
+ * its place.
  */
 static int send_file(const struct scan_sink *sink, pid_t pid, uint64_t start, uint64_t end, uint64_t ino, char *name)
 {
@@ -82,13 +83,15 @@ static int send_file(const struct scan_sink *sink, pid_t pid, uint64_t start, ui
 	if (fd < 0) {
 		free(open_path);
 		if (len > 10 && !strcmp(name + len - 10, " (deleted)")) {
-			sink->fail(sink->ctx, name, "mapped, but deleted since; reading it needs CAP_CHECKPOINT_RESTORE");
+			sink->fail(sink->ctx, name,
+				   "mapped, but deleted since; reading it needs CAP_CHECKPOINT_RESTORE");
 			return 0;
 		}
 		open_path = util_asprintf("/proc/%d/root%s", (int)pid, name);
 		if (stat(open_path, &st) || (uint64_t)st.st_ino != ino) {
-			sink->fail(sink->ctx, name, errno == EACCES ? "no permission to reach it through the process's root" :
-				   "mapped, but another file has this name now");
+			sink->fail(sink->ctx, name,
+				   errno == EACCES ? "no permission to reach it through the process's root"
+						   : "mapped, but another file has this name now");
 			free(open_path);
 			return 0;
 		}
@@ -118,8 +121,9 @@ int scan_process(const struct scan_sink *sink, pid_t pid, struct reason *why)
 		char *name;
 
 		n_maps++;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64 " %n", &start, &end, perms, &major, &minor, &ino, &at) < 6 || !at ||
-		    perms[2] != 'x')
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %*x %x:%x %" SCNu64 " %n", &start, &end, perms, &major,
+			   &minor, &ino, &at) < 6 ||
+		    !at || perms[2] != 'x')
 			continue;
 		name = line + at;
 		name[strcspn(name, "\n")] = '\0';
@@ -134,7 +138,8 @@ int scan_process(const struct scan_sink *sink, pid_t pid, struct reason *why)
 	if (maps && !n_maps)
 		err = errno ? errno : ESRCH;	/* a kernel thread, or a process that has ended */
 	if (n_anonymous)
-		msg_verbose(1, "process %d: %u anonymous executable mappings (code made at run time) were left out", (int)pid, n_anonymous);
+		msg_verbose(1, "process %d: %u anonymous executable mappings (code made at run time) were left out",
+			    (int)pid, n_anonymous);
 	free(seen);
 	free(line);
 	if (maps)
@@ -142,6 +147,11 @@ int scan_process(const struct scan_sink *sink, pid_t pid, struct reason *why)
 	if (!err)
 		return 0;
 	if (err == ENOENT || err == ESRCH)
-		return reason_set(why, err, maps ? "process %d has no mappings (a kernel thread, or it has ended)" : "there is no process %d", (int)pid);
-	return reason_set(why, err, "cannot read the mappings of process %d: %s; it needs the same user or CAP_SYS_PTRACE", (int)pid, strerror(err));
+		return reason_set(why, err,
+				  maps ? "process %d has no mappings (a kernel thread, or it has ended)"
+				       : "there is no process %d",
+				  (int)pid);
+	return reason_set(why, err,
+			  "cannot read the mappings of process %d: %s; it needs the same user or CAP_SYS_PTRACE",
+			  (int)pid, strerror(err));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Files of directories and trees, in the order of their names. Symbolic links inside a tree are not followed, so there are no loops;
- * kernel file systems are left alone: reading /proc or /sys is endless, or does things.
+ * Files of directories and trees, in the order of their names. Symbolic links inside a tree are not followed, so there
+ * are no loops; kernel file systems are left alone: reading /proc or /sys is endless, or does things.
  */
 #include <errno.h>
 #include <fts.h>
@@ -15,10 +15,23 @@
 static bool is_kernel_fs(const char *path)
 {
 	static const uint32_t magic[] = {
-		0x9fa0 /* proc */, 0x62656572 /* sysfs */, 0x64626720 /* debugfs */, 0x74726163 /* tracefs */, 0x73636673 /* securityfs */,
-		0x63677270 /* cgroup2 */, 0x27e0eb /* cgroup */, 0xcafe4a11 /* bpf */, 0x6165676c /* pstore */, 0xde5e81e4 /* efivarfs */,
-		0x1cd1 /* devpts */, 0x62656570 /* configfs */, 0x65735543 /* fusectl */, 0x19800202 /* mqueue */, 0x6e736673 /* nsfs */,
-		0x42494e4d /* binfmt_misc */, 0xf97cff8c /* selinuxfs */
+		0x9fa0 /* proc */,
+		0x62656572 /* sysfs */,
+		0x64626720 /* debugfs */,
+		0x74726163 /* tracefs */,
+		0x73636673 /* securityfs */,
+		0x63677270 /* cgroup2 */,
+		0x27e0eb /* cgroup */,
+		0xcafe4a11 /* bpf */,
+		0x6165676c /* pstore */,
+		0xde5e81e4 /* efivarfs */,
+		0x1cd1 /* devpts */,
+		0x62656570 /* configfs */,
+		0x65735543 /* fusectl */,
+		0x19800202 /* mqueue */,
+		0x6e736673 /* nsfs */,
+		0x42494e4d /* binfmt_misc */,
+		0xf97cff8c /* selinuxfs */
 	};
 	struct statfs fs;
 	size_t i;
@@ -46,7 +59,10 @@ static void fail_special(const struct scan_sink *sink, const FTSENT *e)
 {
 	mode_t mode = e->fts_statp->st_mode;
 
-	sink->fail(sink->ctx, e->fts_path, S_ISFIFO(mode) ? "a FIFO, not a file" : S_ISSOCK(mode) ? "a socket, not a file" : "a device, not a file");
+	sink->fail(sink->ctx, e->fts_path,
+		   S_ISFIFO(mode)   ? "a FIFO, not a file"
+		   : S_ISSOCK(mode) ? "a socket, not a file"
+				    : "a device, not a file");
 }
 
 static int entry(const struct scan_sink *sink, FTS *fts, FTSENT *e, bool recursive, dev_t *dev)

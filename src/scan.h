@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The parts of perf relax scan: finding files (scan-walk.c, scan-process.c, scan-needed.c), the running kernel (scan-kernel.c), and threads
- * that work on them while results keep the order of the files (scan-pool.c).
+ * The parts of perf relax scan: finding files (scan-walk.c, scan-process.c, scan-needed.c), the running kernel
+ * (scan-kernel.c), and threads that work on them while results keep the order of the files (scan-pool.c).
  */
 #ifndef PERF_RELAX_SCAN_H
 #define PERF_RELAX_SCAN_H
@@ -11,19 +11,6 @@
 
 #include "elfscan.h"
 #include "report-scan.h"
-
-/* What is left out of a tree without being an error. */
-enum scan_skip {
-	SCAN_SKIP_NOT_ELF,
-	SCAN_SKIP_LINK,		/* symbolic links: their target is scanned where it is */
-	SCAN_SKIP_SPECIAL,	/* FIFOs, sockets, devices */
-	SCAN_SKIP_KERNEL_FS,	/* /proc, /sys and the like */
-	SCAN_SKIP_LOOP,
-	SCAN_SKIP_NO_TABLE,
-	SCAN_SKIP_REFUSED,	/* core files */
-	SCAN_SKIP_DEBUG,	/* split debug information */
-	SCAN_SKIP_COUNT
-};
 
 struct scan_job {
 	uint64_t seq;		/* the pool's */
@@ -57,7 +44,7 @@ struct scan_sink {
 	/* Something that was asked for and cannot be had. */
 	void (*fail)(void *ctx, const char *path, const char *why);
 	void *ctx;
-	bool list;		/* the names come from a list that a program made: what is not ELF is left out, as in a tree */
+	bool list; /* the names come from a list that a program made: what is not ELF is left out, as in a tree */
 };
 
 /* A file, or the files in a directory; of its whole tree when @recursive. Non-zero when the sink asked to stop. */
@@ -83,7 +70,10 @@ struct scan_pool_ops {
 	void (*end)(void *state);
 	void *ctx;
 };
-/* @threads at least 1. Threads that cannot be started are done without, as long as there is one; NULL with @why else. */
+/*
+ * @threads at least 1. Threads that cannot be started are done without, as long as there is one; NULL with @why else.
+ *
+ */
 struct scan_pool *scan_pool_new(unsigned int threads, const struct scan_pool_ops *ops, struct reason *why);
 /* Queue a job; blocks while too many are ahead. Returns non-zero, and frees the job, when the pool was told to stop. */
 int scan_pool_push(struct scan_pool *pool, struct scan_job *job);

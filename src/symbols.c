@@ -33,8 +33,8 @@ struct symbols {
 };
 
 /*
- * libdwfl asks the servers in $DEBUGINFOD_URLS when it finds no debug file. There is no other switch than the variable (debuginfod(8));
- * the constructor runs before any thread, and a caller that wants the network puts it back.
+ * libdwfl asks the servers in $DEBUGINFOD_URLS when it finds no debug file. There is no other switch than the variable
+ * (debuginfod(8)); the constructor runs before any thread, and a caller that wants the network puts it back.
  */
 static char *saved_urls;
 
@@ -57,22 +57,26 @@ void symbols_allow_network(bool allow)
 }
 
 /*
- * The name in .gnu_debuglink is a base name ("Separate Debug Files", GDB manual); with a path in it a file could make us open any
- * other. What is found must have the build-id of the main file or, without one, the CRC of the link: libdwfl checks that.
+ * The name in .gnu_debuglink is a base name ("Separate Debug Files", GDB manual); with a path in it a file could make
+ * us open any other. What is found must have the build-id of the main file or, without one, the CRC of the link:
+ * libdwfl checks that.
  */
-static int find_debug(Dwfl_Module *mod, void **userdata, const char *modname, GElf_Addr base, const char *file_name, const char *debuglink_file,
-		      GElf_Word debuglink_crc, char **debuginfo_file_name)
+static int find_debug(Dwfl_Module *mod, void **userdata, const char *modname, GElf_Addr base, const char *file_name,
+		      const char *debuglink_file, GElf_Word debuglink_crc, char **debuginfo_file_name)
 {
-	if (debuglink_file && (strchr(debuglink_file, '/') || !*debuglink_file || !strcmp(debuglink_file, ".") || !strcmp(debuglink_file, "..")))
+	if (debuglink_file && (strchr(debuglink_file, '/') || !*debuglink_file || !strcmp(debuglink_file, ".") ||
+			       !strcmp(debuglink_file, "..")))
 		return -1;
-	return dwfl_standard_find_debuginfo(mod, userdata, modname, base, file_name, debuglink_file, debuglink_crc, debuginfo_file_name);
+	return dwfl_standard_find_debuginfo(mod, userdata, modname, base, file_name, debuglink_file, debuglink_crc,
+					    debuginfo_file_name);
 }
 
 static char *debug_path;	/* NULL: libdwfl's default, ":.debug:/usr/lib/debug" */
 
-static const Dwfl_Callbacks file_callbacks = {
-	.find_elf = dwfl_build_id_find_elf, .find_debuginfo = find_debug, .section_address = dwfl_offline_section_address, .debuginfo_path = &debug_path
-};
+static const Dwfl_Callbacks file_callbacks = { .find_elf = dwfl_build_id_find_elf,
+					       .find_debuginfo = find_debug,
+					       .section_address = dwfl_offline_section_address,
+					       .debuginfo_path = &debug_path };
 static const Dwfl_Callbacks process_callbacks = {
 	.find_elf = dwfl_linux_proc_find_elf, .find_debuginfo = find_debug, .debuginfo_path = &debug_path
 };
@@ -263,8 +267,11 @@ struct symbols *symbols_open_kernel(struct reason *why)
 		s->kernel[s->n_kernel++] = k;
 	}
 	if (!any) {
-		reason_set(why, EPERM, "%s", s->n_kernel ? "/proc/kallsyms hides the addresses; kernel.kptr_restrict 0 or CAP_SYSLOG shows them" :
-			   "/proc/kallsyms is empty (a kernel without CONFIG_KALLSYMS?)");
+		reason_set(
+			why, EPERM, "%s",
+			s->n_kernel
+				? "/proc/kallsyms hides the addresses; kernel.kptr_restrict 0 or CAP_SYSLOG shows them"
+				: "/proc/kallsyms is empty (a kernel without CONFIG_KALLSYMS?)");
 		symbols_close(s);
 		errno = EPERM;
 		return NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From addresses to functions, source lines and debug files, with elfutils' libdwfl: of one ELF file, of a process, of the kernel.
- * Debug files are looked for by build-id and by .gnu_debuglink (CRC checked, base name only), never over the network unless asked.
+ * From addresses to functions, source lines and debug files, with elfutils' libdwfl: of one ELF file, of a process, of
+ * the kernel. Debug files are looked for by build-id and by .gnu_debuglink (CRC checked, base name only), never over
+ * the network unless asked.
  */
 #ifndef PERF_RELAX_SYMBOLS_H
 #define PERF_RELAX_SYMBOLS_H
@@ -13,27 +14,32 @@
 #include "util.h"
 
 /*
- * Once, before threads are started: whether debuginfod servers ($DEBUGINFOD_URLS) may be asked. The default, without a call, is no.
+ * Once, before threads are started: whether debuginfod servers ($DEBUGINFOD_URLS) may be asked. The default, without a
+ * call, is no.
  */
 void symbols_allow_network(bool allow);
 
 struct symbols;
 
 /*
- * The ELF file @path (@fd: open for reading, or -1 to open it here; not kept). Returns NULL with @why when it cannot be used.
- * symbols_close() releases it. A struct symbols must not be used by two threads at the same time.
+ * The ELF file @path (@fd: open for reading, or -1 to open it here; not kept). Returns NULL with @why when it cannot be
+ * used. symbols_close() releases it. A struct symbols must not be used by two threads at the same time.
  */
 struct symbols *symbols_open_file(int fd, const char *path, struct reason *why);
 /* The same for an image in memory, which must live as long as the result. */
 struct symbols *symbols_open_image(const void *image, size_t size, const char *name, struct reason *why);
 /* All that process @pid has mapped, with its vDSO, as it is now; call again after it has mapped more. */
 struct symbols *symbols_open_process(pid_t pid, struct reason *why);
-/* The running kernel and its modules, from /proc/kallsyms: names only. Needs kptr_restrict and perf_event_paranoid to allow it. */
+/*
+ * The running kernel and its modules, from /proc/kallsyms: names only. Needs kptr_restrict and perf_event_paranoid to
+ * allow it.
+ */
 struct symbols *symbols_open_kernel(struct reason *why);
 void symbols_close(struct symbols *s);
 
 /*
- * The kernel's symbols of code one by one, in order of address: number @i of those of symbols_open_kernel(), or false past the end. @module is
+ * The kernel's symbols of code one by one, in order of address: number @i of those of symbols_open_kernel(), or false
+ * past the end. @module is
  * "[kernel.kallsyms]" or "[name]".
  */
 bool symbols_kernel_at(const struct symbols *s, size_t i, uint64_t *addr, const char **name, const char **module);
@@ -46,8 +52,8 @@ struct symbol_place {
 };
 
 /*
- * What is at @addr: an address of the process, of the kernel, or as in the file's program headers. Strings live until symbols_close().
- * Returns false when no module is there.
+ * What is at @addr: an address of the process, of the kernel, or as in the file's program headers. Strings live until
+ * symbols_close(). Returns false when no module is there.
  */
 bool symbols_find(struct symbols *s, uint64_t addr, struct symbol_place *place);
 /* The source line of @addr, or false. *@source lives until symbols_close(). */

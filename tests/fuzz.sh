@@ -39,7 +39,7 @@ fuzz() {
 	fi
 }
 
-seeds=("$srcdir"/tests/scan/samples/* "$srcdir"/tests/fuzz/corpus-elfscan/*)
+seeds=("$srcdir"/tests/scan/samples/* "$srcdir"/tests/fuzz/samples/*)
 for triplet in x86_64 aarch64 arm powerpc64 riscv64 s390x mips64el sparc64 i686; do
 	for cc in /usr/bin/"$triplet"-linux-gnu*-gcc; do
 		[ -x "$cc" ] || continue

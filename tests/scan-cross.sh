@@ -30,7 +30,8 @@ machine() {
 	for level in O1 O2 Os; do
 		file=$tmp/$triplet-$level
 		# shellcheck disable=SC2086 # options
-		if ! "$cc" $options -$level -g -fno-pie -no-pie -static -nostdlib -ffreestanding -fno-unroll-loops -Wl,--build-id=none "$source" -o "$file" 2>"$tmp/cc.err"; then
+		if ! "$cc" $options -$level -g -fno-pie -no-pie -static -nostdlib -ffreestanding -fno-unroll-loops -Wl,--build-id=none \
+			"$source" -o "$file" 2>"$tmp/cc.err"; then
 			fail "$triplet -$level: compile" "$(head -n 5 "$tmp/cc.err")"
 			return
 		fi

@@ -41,7 +41,8 @@ if have python3; then
 		import struct, sys
 		code = b''.join(struct.pack('>I', w) for w in (0x7ffffb78, 0x7f7bdb78, 0x7c210b78, 0x60000000, 0x4e800020))
 		size = 120 + len(code)
-		open(sys.argv[1], 'wb').write(b'\x7fELF\x02\x02\x01' + bytes(9) + struct.pack('>HHIQQQIHHHHHH', 2, 21, 1, 0x400078, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+		open(sys.argv[1], 'wb').write(b'\x7fELF\x02\x02\x01' + bytes(9)
+			+ struct.pack('>HHIQQQIHHHHHH', 2, 21, 1, 0x400078, 64, 0, 0, 64, 56, 1, 64, 0, 0)
 			+ struct.pack('>IIQQQQQQ', 1, 5, 0, 0x400000, 0x400000, size, size, 4096) + code)
 	END
 	python3 "$tmp/turn.py" "$tmp/ppc64be.elf"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * libFuzzer target: any bytes as an ELF file or archive. Built and run by tests/fuzz.sh: with AddressSanitizer and UndefinedBehaviorSanitizer, 60 s in
- * CI, ten minutes and more by `make check-full`. What is checked besides: counts add up, hits lie in the file and hold the bytes that are there.
+ * libFuzzer target: any bytes as an ELF file or archive. Built and run by tests/fuzz.sh: with AddressSanitizer and
+ * UndefinedBehaviorSanitizer, 60 s in CI, ten minutes and more by `make check-full`. What is checked besides: counts
+ * add up, hits lie in the file and hold the bytes that are there.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +45,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct input in = { .data = data, .size = size };
 	/* Without source lines: libdw is not what is tested, and it is slow. The last byte chooses. */
-	struct elfscan_options options = { .hit = on_hit, .note = on_note, .ctx = &in, .privileged = size && data[size - 1] & 1, .no_source = true };
+	struct elfscan_options options = {
+		.hit = on_hit, .note = on_note, .ctx = &in, .privileged = size && data[size - 1] & 1, .no_source = true
+	};
 	struct elfscan *scan = elfscan_new(&options);
 	struct elfscan_result result;
 

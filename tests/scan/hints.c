@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One function for each hint of a machine, and loops of known kinds: compiled by tests/scan-cross.sh for each of them, which knows the counts.
- * Without a C library.
+ * One function for each hint of a machine, and loops of known kinds: compiled by tests/scan-cross.sh for each of them,
+ * which knows the counts. Without a C library.
  */
 #if defined(__x86_64__) || defined(__i386__)
 #define HINT "pause"
@@ -64,7 +64,8 @@ MORE(LOOP)
 
 /* A hint's bytes as data between code. */
 USED int data_inside(void);
-__asm__(".text\n\t.balign 8\n\t.type hint_data,%object\nhint_data:\t" BYTES "\n\t.balign 8\n\t.size hint_data,.-hint_data");
+__asm__(".text\n\t.balign 8\n\t.type hint_data,%object\nhint_data:\t" BYTES
+	"\n\t.balign 8\n\t.size hint_data,.-hint_data");
 
 void _start(void);
 void _start(void)

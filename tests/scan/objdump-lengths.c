@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads what `objdump -d --insn-width=15` prints of an x86 file, and decodes the bytes of each instruction again: is it as long, and is it the same
- * hint? Counts, and shows the first differences that are not in this list of explained ones:
+ * Reads what `objdump -d --insn-width=15` prints of an x86 file, and decodes the bytes of each instruction again: is it
+ *as long, and is it the same hint? Counts, and shows the first differences that are not in this list of explained ones:
  *
  *	bad       objdump shows (bad) or .byte: data in code, or an instruction that it does not know
  *	prefix    objdump shows prefixes on a line of their own, because what follows does not take them: data in code
@@ -28,8 +28,10 @@ static bool only_prefixes(const uint8_t *b, size_t n, bool bits64)
 /* The hint that objdump's words mean, or NULL. Words before the instruction are prefixes. */
 static const char *objdump_hint(char *text)
 {
-	static const char *const prefix[] = { "repz", "repnz", "data16", "addr32", "cs", "ds", "es", "ss", "fs", "gs", "notrack", "bnd" };
-	static const char *const hint[] = { "pause", "tpause", "umwait", "umonitor", "monitorx", "mwaitx", "serialize", "cli", "sti" };
+	static const char *const prefix[] = { "repz", "repnz", "data16", "addr32", "cs",      "ds",
+					      "es",   "ss",    "fs",	 "gs",	   "notrack", "bnd" };
+	static const char *const hint[] = { "pause",  "tpause",	   "umwait", "umonitor", "monitorx",
+					    "mwaitx", "serialize", "cli",    "sti" };
 	char *word, *rest = text;
 	size_t i;
 
@@ -96,17 +98,22 @@ int main(int argc, char **argv)
 		text = util_strdup(text);
 		theirs = objdump_hint(text);
 		isa->decode(isa, b, sizeof(b), &in);
-		ours = in.hint < 0 ? NULL : strstr(isa->hints[in.hint].name, "-pause") ? "pause" : isa->hints[in.hint].name;
+		ours = in.hint < 0				    ? NULL
+		       : strstr(isa->hints[in.hint].name, "-pause") ? "pause"
+								    : isa->hints[in.hint].name;
 		hints += ours != NULL;
 		if (b[0] == 0x9b && in.len == 1 && len > 1) {
 			fwait++;
-		} else if (in.flow == INSN_BAD || in.len != len || (theirs ? !ours || strcmp(theirs, ours) : ours != NULL)) {
+		} else if (in.flow == INSN_BAD || in.len != len ||
+			   (theirs ? !ours || strcmp(theirs, ours) : ours != NULL)) {
 			if (different++ < 20)
-				printf("ours: %u bytes, hint %s: %s", in.flow == INSN_BAD ? 0 : in.len, ours ? ours : "none", line);
+				printf("ours: %u bytes, hint %s: %s", in.flow == INSN_BAD ? 0 : in.len,
+				       ours ? ours : "none", line);
 		}
 		free(text);
 	}
 	free(line);
-	printf("%lu instructions, %lu hints, %lu differences; explained: bad %lu, prefix %lu, fwait %lu\n", n, hints, different, bad, prefixes, fwait);
+	printf("%lu instructions, %lu hints, %lu differences; explained: bad %lu, prefix %lu, fwait %lu\n", n, hints,
+	       different, bad, prefixes, fwait);
 	return !n ? 2 : different != 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Decoders, the search for candidates, loops, and damaged images. What whole files give is tested by tests/scan.sh, and against objdump by
- * tests/scan-objdump.sh.
+ * Decoders, the search for candidates, loops, and damaged images. What whole files give is tested by tests/scan.sh, and
+ * against objdump by tests/scan-objdump.sh.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -38,9 +38,11 @@ static void check(const struct isa *isa, const struct sample *s, size_t n)
 		memcpy(padded, s[i].bytes, s[i].len);
 		isa->decode(isa, padded, sizeof(padded), &in);
 		if (in.len != s[i].len || in.flow != s[i].flow)
-			fail_msg("%s row %zu: length %u, flow %u; expected %u, %u", isa->name, i, in.len, in.flow, s[i].len, s[i].flow);
+			fail_msg("%s row %zu: length %u, flow %u; expected %u, %u", isa->name, i, in.len, in.flow,
+				 s[i].len, s[i].flow);
 		if ((s[i].flow == INSN_COND || s[i].flow == INSN_JUMP) && in.target != s[i].target)
-			fail_msg("%s row %zu: target %lld, expected %lld", isa->name, i, (long long)in.target, (long long)s[i].target);
+			fail_msg("%s row %zu: target %lld, expected %lld", isa->name, i, (long long)in.target,
+				 (long long)s[i].target);
 		if (s[i].hint) {
 			if (in.hint < 0 || strcmp(isa->hints[in.hint].name, s[i].hint))
 				fail_msg("%s row %zu: hint %d, expected %s", isa->name, i, in.hint, s[i].hint);
@@ -138,7 +140,8 @@ static void test_x86_64(void **state)
 		S("\x06", INSN_BAD, 0, NULL),
 		S("\x82", INSN_BAD, 0, NULL),
 	};
-	static const uint8_t long_one[] = { 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x90 };
+	static const uint8_t long_one[] = { 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66,
+					    0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x66, 0x90 };
 	struct insn in;
 
 	(void)state;
@@ -173,49 +176,82 @@ static void test_i386(void **state)
 static void test_fixed(void **state)
 {
 	static const struct sample aarch64[] = {
-		S("\x3f\x20\x03\xd5", INSN_NEXT, 0, "yield"), S("\x5f\x20\x03\xd5", INSN_NEXT, 0, "wfe"), S("\x1f\x20\x03\xd5", INSN_NEXT, 0, NULL),
-		S("\xdf\x3f\x03\xd5", INSN_NEXT, 0, "isb"), S("\xff\x30\x03\xd5", INSN_NEXT, 0, "sb"), S("\x05\x10\x03\xd5", INSN_NEXT, 0, "wfet"),
-		S("\xbf\x3b\x03\xd5", INSN_NEXT, 0, NULL) /* dmb ish */, S("\x9f\x20\x03\xd5", INSN_NEXT, 0, NULL) /* sev */,
-		S("\xc0\x03\x5f\xd6", INSN_STOP, 0, NULL), S("\xff\xff\xff\x17", INSN_JUMP, -4, NULL), S("\xe1\xff\xff\x54", INSN_COND, -4, NULL),
-		S("\xe0\xff\xff\x35", INSN_COND, -4, NULL), S("\xe0\xff\x07\x37", INSN_COND, -4, NULL), S("\x00\x00\x1f\xd6", INSN_INDIRECT, 0, NULL),
+		S("\x3f\x20\x03\xd5", INSN_NEXT, 0, "yield"),
+		S("\x5f\x20\x03\xd5", INSN_NEXT, 0, "wfe"),
+		S("\x1f\x20\x03\xd5", INSN_NEXT, 0, NULL),
+		S("\xdf\x3f\x03\xd5", INSN_NEXT, 0, "isb"),
+		S("\xff\x30\x03\xd5", INSN_NEXT, 0, "sb"),
+		S("\x05\x10\x03\xd5", INSN_NEXT, 0, "wfet"),
+		S("\xbf\x3b\x03\xd5", INSN_NEXT, 0, NULL) /* dmb ish */,
+		S("\x9f\x20\x03\xd5", INSN_NEXT, 0, NULL) /* sev */,
+		S("\xc0\x03\x5f\xd6", INSN_STOP, 0, NULL),
+		S("\xff\xff\xff\x17", INSN_JUMP, -4, NULL),
+		S("\xe1\xff\xff\x54", INSN_COND, -4, NULL),
+		S("\xe0\xff\xff\x35", INSN_COND, -4, NULL),
+		S("\xe0\xff\x07\x37", INSN_COND, -4, NULL),
+		S("\x00\x00\x1f\xd6", INSN_INDIRECT, 0, NULL),
 	};
 	static const struct sample riscv[] = {
-		S("\x0f\x00\x00\x01", INSN_NEXT, 0, "pause"), S("\x0f\x10\x00\x00", INSN_NEXT, 0, NULL) /* fence.i */,
-		S("\x8f\x00\x00\x01", INSN_NEXT, 0, NULL) /* rd is not x0 */, S("\x0f\x00\xf0\x0f", INSN_NEXT, 0, NULL) /* fence */,
-		S("\x73\x00\xd0\x00", INSN_NEXT, 0, "wrs.nto"), S("\x6f\xf0\xdf\xff", INSN_JUMP, -4, NULL), S("\xe3\x1e\x05\xfe", INSN_COND, -4, NULL),
-		S("\xf5\xbf", INSN_JUMP, -4, NULL), S("\x75\xfd", INSN_COND, -4, NULL), S("\x82\x80", INSN_STOP, 0, NULL),
+		S("\x0f\x00\x00\x01", INSN_NEXT, 0, "pause"),
+		S("\x0f\x10\x00\x00", INSN_NEXT, 0, NULL) /* fence.i */,
+		S("\x8f\x00\x00\x01", INSN_NEXT, 0, NULL) /* rd is not x0 */,
+		S("\x0f\x00\xf0\x0f", INSN_NEXT, 0, NULL) /* fence */,
+		S("\x73\x00\xd0\x00", INSN_NEXT, 0, "wrs.nto"),
+		S("\x6f\xf0\xdf\xff", INSN_JUMP, -4, NULL),
+		S("\xe3\x1e\x05\xfe", INSN_COND, -4, NULL),
+		S("\xf5\xbf", INSN_JUMP, -4, NULL),
+		S("\x75\xfd", INSN_COND, -4, NULL),
+		S("\x82\x80", INSN_STOP, 0, NULL),
 		S("\x67\x80\x00\x00", INSN_STOP, 0, NULL),
 	};
 	static const struct sample ppc[] = {
-		S("\x7f\xff\xfb\x78", INSN_NEXT, 0, "or-31"), S("\x7c\x21\x0b\x78", INSN_NEXT, 0, "or-1"), S("\x7c\x63\x1b\x79", INSN_NEXT, 0, NULL) /* or. */,
-		S("\x7c\x83\x1b\x78", INSN_NEXT, 0, NULL) /* or 3,4,3 */, S("\x7c\x00\x00\x3c", INSN_NEXT, 0, "wait"),
-		S("\x4b\xff\xff\xfc", INSN_JUMP, -4, NULL), S("\x40\x82\xff\xfc", INSN_COND, -4, NULL), S("\x4e\x80\x00\x20", INSN_STOP, 0, NULL),
+		S("\x7f\xff\xfb\x78", INSN_NEXT, 0, "or-31"),
+		S("\x7c\x21\x0b\x78", INSN_NEXT, 0, "or-1"),
+		S("\x7c\x63\x1b\x79", INSN_NEXT, 0, NULL) /* or. */,
+		S("\x7c\x83\x1b\x78", INSN_NEXT, 0, NULL) /* or 3,4,3 */,
+		S("\x7c\x00\x00\x3c", INSN_NEXT, 0, "wait"),
+		S("\x4b\xff\xff\xfc", INSN_JUMP, -4, NULL),
+		S("\x40\x82\xff\xfc", INSN_COND, -4, NULL),
+		S("\x4e\x80\x00\x20", INSN_STOP, 0, NULL),
 	};
 	static const struct sample s390[] = {
-		S("\x83\x00\x00\x44", INSN_NEXT, 0, "diag-44"), S("\x07\x07", INSN_NEXT, 0, "nopr"), S("\x07\xfe", INSN_STOP, 0, NULL),
-		S("\xa7\x74\xff\xfe", INSN_COND, -4, NULL), S("\xc0\xf4\xff\xff\xff\xfd", INSN_JUMP, -6, NULL),
-		S("\xec\x16\xff\xfd\x00\x76", INSN_COND, -6, NULL), S("\xe3\x10\x20\x00\x00\x04", INSN_NEXT, 0, NULL),
+		S("\x83\x00\x00\x44", INSN_NEXT, 0, "diag-44"),
+		S("\x07\x07", INSN_NEXT, 0, "nopr"),
+		S("\x07\xfe", INSN_STOP, 0, NULL),
+		S("\xa7\x74\xff\xfe", INSN_COND, -4, NULL),
+		S("\xc0\xf4\xff\xff\xff\xfd", INSN_JUMP, -6, NULL),
+		S("\xec\x16\xff\xfd\x00\x76", INSN_COND, -6, NULL),
+		S("\xe3\x10\x20\x00\x00\x04", INSN_NEXT, 0, NULL),
 	};
 	static const struct sample mips[] = {
 		S("\x00\x00\x01\x40", INSN_NEXT, 0, "pause"), S("\x00\x00\x00\x40", INSN_NEXT, 0, NULL) /* ssnop */,
-		S("\x14\x40\xff\xfe", INSN_COND, -4, NULL), S("\x10\x00\xff\xfe", INSN_JUMP, -4, NULL), S("\x03\xe0\x00\x08", INSN_STOP, 0, NULL),
+		S("\x14\x40\xff\xfe", INSN_COND, -4, NULL),   S("\x10\x00\xff\xfe", INSN_JUMP, -4, NULL),
+		S("\x03\xe0\x00\x08", INSN_STOP, 0, NULL),
 	};
 	static const struct sample sparc[] = {
-		S("\xb7\x80\x20\x80", INSN_NEXT, 0, "pause"), S("\x81\x40\x80\x00", INSN_NEXT, 0, "rd-ccr"), S("\x12\xbf\xff\xff", INSN_COND, -4, NULL),
-		S("\x10\x6f\xff\xff", INSN_JUMP, -4, NULL), S("\x81\xc3\xe0\x08", INSN_STOP, 0, NULL),
+		S("\xb7\x80\x20\x80", INSN_NEXT, 0, "pause"), S("\x81\x40\x80\x00", INSN_NEXT, 0, "rd-ccr"),
+		S("\x12\xbf\xff\xff", INSN_COND, -4, NULL),   S("\x10\x6f\xff\xff", INSN_JUMP, -4, NULL),
+		S("\x81\xc3\xe0\x08", INSN_STOP, 0, NULL),
 	};
 	static const struct sample arm[] = {
-		S("\x01\xf0\x20\xe3", INSN_NEXT, 0, "yield"), S("\x02\xf0\x20\x13", INSN_NEXT, 0, "wfe") /* wfene */, S("\x00\xf0\x20\xe3", INSN_NEXT, 0, NULL),
-		S("\xfd\xff\xff\x1a", INSN_COND, -4, NULL), S("\xfd\xff\xff\xea", INSN_JUMP, -4, NULL), S("\x1e\xff\x2f\xe1", INSN_STOP, 0, NULL),
+		S("\x01\xf0\x20\xe3", INSN_NEXT, 0, "yield"), S("\x02\xf0\x20\x13", INSN_NEXT, 0, "wfe") /* wfene */,
+		S("\x00\xf0\x20\xe3", INSN_NEXT, 0, NULL),    S("\xfd\xff\xff\x1a", INSN_COND, -4, NULL),
+		S("\xfd\xff\xff\xea", INSN_JUMP, -4, NULL),   S("\x1e\xff\x2f\xe1", INSN_STOP, 0, NULL),
 	};
 	static const struct sample thumb[] = {
-		S("\x10\xbf", INSN_NEXT, 0, "yield"), S("\x20\xbf", INSN_NEXT, 0, "wfe"), S("\x00\xbf", INSN_NEXT, 0, NULL),
-		S("\xaf\xf3\x01\x80", INSN_NEXT, 0, "yield"), S("\xfc\xd1", INSN_COND, -4, NULL), S("\xfc\xe7", INSN_JUMP, -4, NULL),
-		S("\x7f\xf4\xfe\xaf", INSN_COND, 0, NULL), S("\xff\xf7\xfe\xbf", INSN_JUMP, 0, NULL), S("\x70\x47", INSN_STOP, 0, NULL),
+		S("\x10\xbf", INSN_NEXT, 0, "yield"),	   S("\x20\xbf", INSN_NEXT, 0, "wfe"),
+		S("\x00\xbf", INSN_NEXT, 0, NULL),	   S("\xaf\xf3\x01\x80", INSN_NEXT, 0, "yield"),
+		S("\xfc\xd1", INSN_COND, -4, NULL),	   S("\xfc\xe7", INSN_JUMP, -4, NULL),
+		S("\x7f\xf4\xfe\xaf", INSN_COND, 0, NULL), S("\xff\xf7\xfe\xbf", INSN_JUMP, 0, NULL),
+		S("\x70\x47", INSN_STOP, 0, NULL),
 	};
 	static const struct sample loongarch[] = {
-		S("\x00\x00\x72\x38", INSN_NEXT, 0, "dbar"), S("\x00\x80\x72\x38", INSN_NEXT, 0, "ibar"), S("\x00\x07\x72\x38", INSN_NEXT, 0, NULL) /* dbar 0x700 */,
-		S("\xff\xff\xff\x53", INSN_JUMP, -4, NULL), S("\x9f\xfc\xff\x47", INSN_COND, -4, NULL), S("\x20\x00\x00\x4c", INSN_STOP, 0, NULL),
+		S("\x00\x00\x72\x38", INSN_NEXT, 0, "dbar"),
+		S("\x00\x80\x72\x38", INSN_NEXT, 0, "ibar"),
+		S("\x00\x07\x72\x38", INSN_NEXT, 0, NULL) /* dbar 0x700 */,
+		S("\xff\xff\xff\x53", INSN_JUMP, -4, NULL),
+		S("\x9f\xfc\xff\x47", INSN_COND, -4, NULL),
+		S("\x20\x00\x00\x4c", INSN_STOP, 0, NULL),
 	};
 
 	(void)state;
@@ -244,7 +280,8 @@ static void test_search_finds_hints(void **state)
 			for (round = 0; round < 200; round++) {
 				const struct isa *isa = &isas[id];
 				const struct hint_row *row = &isa->hints[h];
-				uint32_t w = row->value | ((uint32_t)random_u64(&random) & ~row->mask & (row->len == 2 ? 0xffff : 0xffffffff));
+				uint32_t w = row->value | ((uint32_t)random_u64(&random) & ~row->mask &
+							   (row->len == 2 ? 0xffff : 0xffffffff));
 				size_t at = random_below(&random, 150) & ~(size_t)(isa->align - 1), found;
 				bool thumb = isa->align == 2 && !strcmp(isa->name, "arm");
 				uint8_t buf[160];
@@ -267,7 +304,8 @@ static void test_search_finds_hints(void **state)
 /* On random bytes that are rich in what hints are made of, the vectors must not miss one. */
 static void test_search_x86(void **state)
 {
-	static const uint8_t rich[] = { 0xf3, 0x90, 0x66, 0x48, 0x0f, 0xae, 0xf0, 0x01, 0xfa, 0xfb, 0xe8, 0x2e, 0xf2, 0x41 };
+	static const uint8_t rich[] = { 0xf3, 0x90, 0x66, 0x48, 0x0f, 0xae, 0xf0,
+					0x01, 0xfa, 0xfb, 0xe8, 0x2e, 0xf2, 0x41 };
 	struct random_state random;
 	unsigned int round;
 	uint8_t buf[300];
@@ -278,7 +316,8 @@ static void test_search_x86(void **state)
 	for (round = 0; round < 3000; round++) {
 		n = 1 + random_below(&random, sizeof(buf));
 		for (i = 0; i < n; i++)
-			buf[i] = random_below(&random, 4) ? (uint8_t)random_u64(&random) : rich[random_below(&random, sizeof(rich))];
+			buf[i] = random_below(&random, 4) ? (uint8_t)random_u64(&random)
+							  : rich[random_below(&random, sizeof(rich))];
 		for (i = 0; i < n;) {
 			size_t found = isa_search(&isas[ISA_X86_64], false, buf, n, i);
 			struct insn in;
@@ -287,7 +326,8 @@ static void test_search_x86(void **state)
 			for (; i + 1 < found; i++) {
 				x86_decode(&isas[ISA_X86_64], buf + i, found - i, &in);
 				if (in.hint >= 0 && isas[ISA_X86_64].hints[in.hint].when != HINT_PRIVILEGED)
-					fail_msg("round %u: missed %s at %zu of %zu, found %zu", round, x86_hints[in.hint].name, i, n, found);
+					fail_msg("round %u: missed %s at %zu of %zu, found %zu", round,
+						 x86_hints[in.hint].name, i, n, found);
 			}
 			i = found + 1;
 		}
@@ -393,9 +433,19 @@ static int count(void *ctx, const struct elfscan_hit *hit)
 static size_t make_elf(uint8_t *buf)
 {
 	static const uint8_t code[] = { 0xf3, 0x90, 0xf3, 0x90, 0xc3 };
-	Elf64_Ehdr eh = { .e_ident = ELFMAG, .e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = 1, .e_phoff = sizeof(eh), .e_ehsize = sizeof(eh),
-			  .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 1, .e_entry = 0x400000 + sizeof(eh) + sizeof(Elf64_Phdr) };
-	Elf64_Phdr ph = { .p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = 0x400000, .p_filesz = sizeof(eh) + sizeof(ph) + sizeof(code) };
+	Elf64_Ehdr eh = { .e_ident = ELFMAG,
+			  .e_type = ET_EXEC,
+			  .e_machine = EM_X86_64,
+			  .e_version = 1,
+			  .e_phoff = sizeof(eh),
+			  .e_ehsize = sizeof(eh),
+			  .e_phentsize = sizeof(Elf64_Phdr),
+			  .e_phnum = 1,
+			  .e_entry = 0x400000 + sizeof(eh) + sizeof(Elf64_Phdr) };
+	Elf64_Phdr ph = { .p_type = PT_LOAD,
+			  .p_flags = PF_R | PF_X,
+			  .p_vaddr = 0x400000,
+			  .p_filesz = sizeof(eh) + sizeof(ph) + sizeof(code) };
 
 	eh.e_ident[EI_CLASS] = ELFCLASS64;
 	eh.e_ident[EI_DATA] = ELFDATA2LSB;
