@@ -307,8 +307,9 @@ check "lines end clean and fit, no typedef'd structs" check_style
 
 if have git && git -C "$srcdir" rev-parse --is-inside-work-tree >/dev/null 2>&1 &&
 	[ "$(git -C "$srcdir" rev-parse --show-toplevel)" = "$(pwd -P)" ]; then
+	generated='configure|Makefile\.in|aclocal\.m4|config\.h\.in|build-aux/.*|.*\.(o|a|so|ko|log|trs|orig|rej)|.*~'
 	check_git() {
-		! git ls-files | grep -v '/samples/' | grep -E '(^|/)(configure|Makefile\.in|aclocal\.m4|config\.h\.in|build-aux/.*|.*\.(o|a|so|ko|log|trs|orig|rej)|.*~)$'
+		! git ls-files | grep -v '/samples/' | grep -E "(^|/)($generated)\$"
 	}
 	check "no generated file is in git" check_git
 else
