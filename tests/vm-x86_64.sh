@@ -47,13 +47,16 @@ static "${CC:-gcc}" without-cap "$here/without-cap.c"
 args=(--arch x86_64 --smp 2 --timeout 900 --test-timeout 400 --kernel-module "$tmp/perf_relax.ko"
 	--program "$PERF_RELAX" --program "$tmp/guest/kmod-test" --program "$tmp/guest/trace-test" --program "$tmp/guest/without-cap"
 	--run "$here/kmod-basic.sh" --run "$here/kmod-classic.sh" --run "$here/kmod-stress.sh"
-	--run "$here/trace.sh" --run "$here/users.sh" --run "$here/hotplug.sh")
+	--run "$here/trace.sh" --run "$here/ctx.sh" --run "$here/users.sh" --run "$here/hotplug.sh")
 if have i686-linux-gnu-gcc; then
 	static i686-linux-gnu-gcc kmod-test-32 "$here/kmod-test.c"
 	static i686-linux-gnu-gcc test-probes-32 "$srcdir/tests/unit/test-probes.c" "$srcdir"/probes/*.c
 	args+=(--program "$tmp/guest/kmod-test-32" --program "$tmp/guest/test-probes-32" --run "$here/m32.sh")
 else
 	skip vm "x86_64 6.1: 32-bit programs" "no i686-linux-gnu-gcc (packages gcc-i686-linux-gnu libc6-dev-i386-cross)"
+fi
+if [ -x "$builddir/perf-relax-ctx-32" ]; then
+	args+=(--program "$builddir/perf-relax-ctx-32")
 fi
 # Last: it switches module loading off.
 guest "x86_64 6.1" vm "${args[@]}" --run "$here/irq.sh"
