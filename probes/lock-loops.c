@@ -338,7 +338,8 @@ static const struct lock_pair pairs[] = {
 #undef X
 #define X(ident, name, summary_text) \
 	{ .lock = name, .hint = "library", .summary = summary_text, \
-	  .run = run_##ident, .run_counted = run_counted_##ident, .init = init_##ident, .destroy = destroy_##ident, .take = take_##ident, .give = give_##ident },
+	  .run = run_##ident, .run_counted = run_counted_##ident, .init = init_##ident, .destroy = destroy_##ident, \
+	  .take = take_##ident, .give = give_##ident },
 	LIBRARY_LOCKS(X)
 #undef X
 };
