@@ -241,7 +241,7 @@ static char *arm_name(const struct ctx_cmd *c, const struct arm *a)
 
 static int set_arm(struct arm *a)
 {
-	int tsc = CTX_TSC_NONE, abi = 64, policy = SCHED_OTHER, place = 0, status;
+	int tsc = CTX_TSC_NONE, abi = CTX_ABI_NATIVE, policy = SCHED_OTHER, place = 0, status;
 
 	status = look_up("--tsc", tsc_names, a->tsc, &tsc);
 	if (!status)
@@ -264,7 +264,7 @@ static int choose_arms(struct ctx_cmd *c)
 	int status = EXIT_DONE;
 
 	default_item(&tsc, "none");
-	default_item(&abi, "64");
+	default_item(&abi, CTX_ABI_NATIVE == 32 ? "32" : "64");
 	default_item(&policy, "other");
 	default_item(&affinity, NULL);
 	c->arm = util_calloc(tsc.n * abi.n * policy.n * affinity.n, sizeof(*c->arm));
@@ -658,7 +658,8 @@ static int run_ctx(struct ctx_cmd *c, int argc, char **argv)
 		if (c->run) {
 			declare_metrics(c);
 			status = measure(c);
-			if (print(c) && !status)
+			/* Of a run that failed before its first round there is nothing to show. */
+			if ((!status || c->result->rounds[0]) && print(c) && !status)
 				status = EXIT_FAILED;
 		} else {
 			msg_error("%s", why.text);

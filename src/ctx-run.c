@@ -18,7 +18,6 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "arch/arch.h"
@@ -51,12 +50,10 @@ struct ctx_run {
 	double *scratch;
 };
 
+/* By system call: this process itself may have been started with the TSC forbidden. */
 static double now_s(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+	return (double)ctx_task_clock_ns() * 1e-9;
 }
 
 static void describe_status(int status, char *text, size_t size)
@@ -324,7 +321,7 @@ static void set_trial(struct ctx_run *run, const struct ctx_condition *c, int re
 int ctx_run_trial(struct ctx_run *run, const struct ctx_condition *c, struct value *values, struct reason *why)
 {
 	double laps = 100 + c->tasks, limit = WATCHDOG_S + 4 * (c->window_s + c->warmup_s) + laps * c->tasks * (double)c->size_bytes / TOUCH_BYTES_PER_S;
-	int report[2] = { -1, -1 }, signal_fd = -1, keep = c->abi == 32, err;
+	int report[2] = { -1, -1 }, signal_fd = -1, keep = c->abi != CTX_ABI_NATIVE, err;
 	sigset_t set, mask;
 	char *helper = NULL;
 
@@ -465,8 +462,10 @@ int ctx_run_abi(int abi, struct reason *why)
 	char *helper;
 	int status;
 
-	if (abi != 32)
+	if (abi == CTX_ABI_NATIVE)
 		return 0;
+	if (abi != 32)
+		return reason_set(why, ENOTSUP, "this is a %d-bit build of perf-relax", CTX_ABI_NATIVE);
 	helper = find_helper(why);
 	if (!helper)
 		return -ENOENT;

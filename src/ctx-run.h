@@ -30,6 +30,7 @@ enum ctx_value { CTX_METRICS(X) CTX_VALUE_COUNTERS };
 #undef X
 
 enum ctx_tsc { CTX_TSC_NONE, CTX_TSC_BOTH, CTX_TSC_ONE };	/* which tasks run with PR_TSC_SIGSEGV: none, all, the last one */
+#define CTX_ABI_NATIVE ((int)(8 * sizeof(void *)))
 enum ctx_place { CTX_PLACE_SAME, CTX_PLACE_CROSS, CTX_PLACE_FREE };
 
 struct ctx_condition {
@@ -38,7 +39,7 @@ struct ctx_condition {
 	enum ctx_via via;
 	enum ctx_place place;
 	enum ctx_tsc tsc;
-	int abi;			/* 64: this program; 32: @helper */
+	int abi;			/* bits: CTX_ABI_NATIVE, this program; 32, the helper */
 	int policy;			/* SCHED_OTHER, SCHED_BATCH, SCHED_FIFO */
 	bool threads;
 	double window_s, warmup_s;

@@ -122,6 +122,9 @@ static int prepare(struct ctx_trial *t, uint32_t index, uint32_t **memory)
 	/* Older C libraries keep rseq and friends per thread already; nothing below this line calls what may read the TSC. */
 	if (s->forbid && prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0))
 		return failed(t, index, CTX_STEP_TSC, errno);
+	/* Or to take it back: the flag is inherited. Where there is no such flag, there is none to take back. */
+	if (!s->forbid)
+		prctl(PR_SET_TSC, PR_TSC_ENABLE, 0, 0, 0);
 	return 0;
 }
 

@@ -43,7 +43,7 @@ static int tear_down(void **state)
 
 static struct ctx_condition condition(unsigned int tasks, enum ctx_via via)
 {
-	return (struct ctx_condition){ .tasks = tasks, .via = via, .abi = 64, .policy = SCHED_OTHER, .window_s = 0.002, .warmup_s = 0.0005, .cpus = &cpus };
+	return (struct ctx_condition){ .tasks = tasks, .via = via, .abi = CTX_ABI_NATIVE, .policy = SCHED_OTHER, .window_s = 0.002, .warmup_s = 0.0005, .cpus = &cpus };
 }
 
 static struct ctx_run *open_run(const char *events)
@@ -328,6 +328,9 @@ static void test_forbidding(void **state)
 				fail_msg("%s", why.text);
 			assert_childless();
 		}
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+		break;	/* the sanitizers' own part of a thread reads the counter */
+#endif
 		if (c.threads)
 			break;
 	}
