@@ -43,7 +43,8 @@ static int tear_down(void **state)
 
 static struct ctx_condition condition(unsigned int tasks, enum ctx_via via)
 {
-	return (struct ctx_condition){ .tasks = tasks, .via = via, .abi = CTX_ABI_NATIVE, .policy = SCHED_OTHER, .window_s = 0.002, .warmup_s = 0.0005, .cpus = &cpus };
+	return (struct ctx_condition){ .tasks = tasks, .via = via, .abi = CTX_ABI_NATIVE, .policy = SCHED_OTHER,
+		.window_s = 0.002, .warmup_s = 0.0005, .cpus = &cpus };
 }
 
 static struct ctx_run *open_run(const char *events)
