@@ -80,7 +80,7 @@ private_apt() {
 }
 
 update() {
-	private_apt "$1" apt-get update >"$dir/apt-$1.log" 2>&1 ||
+	private_apt "$1" apt-get -o APT::Update::Error-Mode=any update >"$dir/apt-$1.log" 2>&1 ||
 		cannot "package lists for $1 could not be fetched from $mirror: $(grep -m1 '^E:' "$dir/apt-$1.log")"
 }
 

@@ -42,6 +42,8 @@ for test in /tests/*; do
 	$limit "$VM_TEST_TIMEOUT" sh "$test" >/results/"$name".out 2>&1 </dev/null
 	status=$?
 	echo "$status" >/results/"$name".status
+	# What a test provokes on purpose, it names: "# klog-allow: REGEX".
+	sed -n 's/^# klog-allow: //p' "$test" >/results/"$name".allow
 	# The part of the kernel's log that belongs to this test.
 	dmesg | awk -v mark="VM-TEST $name" 'index($0, mark) { n = 0 } { line[n++] = $0 }
 		END { for (i = 0; i < n; i++) print line[i] }' >/results/"$name".kmsg

@@ -53,9 +53,10 @@ for name; do
 		;;
 	*) verdict=FAIL ;;
 	esac
-	klog=$("$here/vm-klog.sh" "$out/$name.kmsg" "$allow") || verdict=FAIL
+	own=$(cat "$out/$name.allow" 2>/dev/null | tr '\n' '|')
+	klog=$("$here/vm-klog.sh" "$out/$name.kmsg" "$allow${allow:+${own:+|}}${own%|}") || verdict=FAIL
 	reason=''
-	[ "$verdict" = pass ] || reason=": status $code, $(tail -n1 "$out/$name.out")"
+	[ "$verdict" = pass ] || reason=": status $code, ${klog:+kernel log: $(head -n1 <<<"$klog"), }$(tail -n1 "$out/$name.out")"
 	say "$verdict $name$reason"
 	if [ "$verdict" = FAIL ]; then
 		failed=1

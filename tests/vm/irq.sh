@@ -34,6 +34,12 @@ grep -qE '[0-9]+\.[0-9]+ \[[0-9.]+, [0-9.]+\]' /tmp/out || fail "no interval of 
 [ -s /tmp/result.json ] || fail "no result file"
 grep -q '"irq_instructions"' /tmp/result.json || fail "the result does not say what interrupts are switched by"
 
+# The stored result says the same, also beside another.
+perf-relax report /tmp/result.json >/tmp/out 2>/tmp/err || fail "report: $(cat /tmp/err)"
+grep -q 'speed-up (cli + sti) / local cmpxchg' /tmp/out || fail "report has no table: $(cat /tmp/out)"
+perf-relax report /tmp/result.json /tmp/result.json >/tmp/out 2>/tmp/err || fail "report of two: $(cat /tmp/err)"
+grep -q 'speed-up (cli + sti) / local cmpxchg' /tmp/out || fail "report of two has no table: $(cat /tmp/out)"
+
 # Named cases, aliases; the first is the reference.
 perf-relax irq -q -r 6 cmpxchg-local cli+sti irq-off >/tmp/out 2>/tmp/err || fail "named: $(cat /tmp/err)"
 grep -qE '^ *cmpxchg-local .*reference' /tmp/out || fail "reference: $(cat /tmp/out)"
