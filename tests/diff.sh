@@ -114,7 +114,9 @@ relax diff --fail-on change none.json none-more.json
 is "... unless --fail-on change" 1
 
 # Conditions that differ come before any verdict.
-make other.json 'd["env"].update(cpu_model="Model B", kernel="6.6.0", ticks_mhz="2000.2"); arm(d, "pause")["bytes"] = "f3 f3 90"; metric(d, "pause")["values"] = values(50)'
+make other.json 'd["env"].update(cpu_model="Model B", kernel="6.6.0", ticks_mhz="2000.2")
+arm(d, "pause")["bytes"] = "f3 f3 90"
+metric(d, "pause")["values"] = values(50)'
 relax diff a.json other.json
 is "what differs is named" 1 out 'cpu_model: Model A -> Model B' out 'kernel: 6.1.0 -> 6.6.0' out 'bytes of pause: f3 90 -> f3 f3 90' noout 'ticks_mhz'
 check "... before the verdicts" test "$(grep -n 'cpu_model' <<<"$out" | head -n 1 | cut -d: -f1)" -lt "$(grep -n 'slower' <<<"$out" | head -n 1 | cut -d: -f1)"
@@ -152,7 +154,8 @@ relax diff a.json partial.json
 is "a partial result is excluded" 4 out 'excluded: all of partial.json: it is partial'
 relax diff --partial a.json partial.json
 is "... unless asked for" 1 out 'slower'
-make failed.json 'm = metric(d, "pause"); m["values"] = [None] * 30; m["why"] = "it crashed"; d["conditions"][0]["arms"][0]["trials"] = {"failed": list(range(30))}'
+make failed.json 'metric(d, "pause").update(values=[None] * 30, why="it crashed")
+d["conditions"][0]["arms"][0]["trials"] = {"failed": list(range(30))}'
 relax diff a.json failed.json
 is "an arm that failed is excluded by name" 0 out 'excluded: ns of pause: .*it crashed' out 'nop +ns'
 make absent.json 'arm(d, "nop")["absent"] = "this CPU lacks it"'

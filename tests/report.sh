@@ -107,7 +107,15 @@ fi
 relax stat -q -r 3 -x, none nop
 is "stat -x" 0 out '^[0-9.e-]+,ns/op,none/ns/,[0-9]+,100\.00,,$' out '^<not (supported|counted)>,|^[0-9.e-]+,cycles/op'
 # This is perf's commachecker of stat+csv_output.sh, for --event.
-check "stat -x: perf's number of fields" bash -c '[ -s out ] || exit 1; while read -r line; do x=$(tr -d -c , <<<"$line"); [ ${#x} -eq 6 ] || { echo "$line"; exit 1; }; done <out'
+commas() {
+	local line count
+	[ -s out ] || return 1
+	while read -r line; do
+		count=$(tr -d -c , <<<"$line")
+		[ ${#count} -eq 6 ] || { echo "$line" && return 1; }
+	done <out
+}
+check "stat -x: perf's number of fields" commas
 relax stat -q -r 3 -j none nop
 is "stat -j" 0 out '^\{"counter-value" : '
 cp out json.lines

@@ -471,7 +471,8 @@ static void test_refused(void **state)
 		  "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"summary\": {\"n\": 2.5, \"mean\": 1}}}}]}]}",
 		  "whole number", EINVAL },
 		{ HEAD LISTS
-		  "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1]}}}, {\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1]}}}]}]}",
+		  "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1]}}}, "
+		       "{\"arm\": \"a\", \"metrics\": {\"m\": {\"values\": [1]}}}]}]}",
 		  "there twice", EINVAL },
 		{ HEAD LISTS "\"conditions\": [{\"arms\": [{\"arm\": \"a\", \"trials\": {\"failed\": [99999999]}}]}]}",
 		  "cannot have had", EINVAL },
@@ -511,7 +512,8 @@ static void test_accepted(void **state)
 		HEAD LISTS "\"conditions\": []}",
 		" \n\t" HEAD LISTS "\"conditions\": [{}]}\n\n",
 		HEAD LISTS
-		"\"later\": {\"any\": [1, {\"x\": \"]}\\\"\"}]}, \"conditions\": [{\"later\": 1, \"arms\": [{\"arm\": \"a\", \"later\": null, \"metrics\": {}}]}]}",
+		"\"later\": {\"any\": [1, {\"x\": \"]}\\\"\"}]}, "
+		"\"conditions\": [{\"later\": 1, \"arms\": [{\"arm\": \"a\", \"later\": null, \"metrics\": {}}]}]}",
 		"{" LISTS "\"conditions\": [], \"version\": 1.0, \"format\": \"perf-relax\"}",
 		HEAD LISTS
 		"\"seed\": 18446744073709551615, \"conditions\": [], \"warnings\": [{\"id\": \"of-the-future\"}]}",
