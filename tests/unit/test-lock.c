@@ -245,5 +245,7 @@ int main(int argc, char **argv)
 	check(!lock_pair_find("ttas", "no-such-hint") && !lock_pair_find("no-such-lock", "none"),
 	      "a pair that is not there was found");
 	printf("%u passed, %u failed, %u skipped\n", passed, failed, skipped);
+	free(threads);
+	free(s);
 	return failed ? 1 : 0;
 }
