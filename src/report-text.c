@@ -278,7 +278,7 @@ static int print_table(struct text_report *t, size_t condition)
 		fill_table(t, table, condition, order, chosen, main_table);
 		if (!main_table)
 			fputc('\n', t->f);
-		if (main_table || memchr(chosen, true, r->nmetric))
+		if (main_table || memchr(chosen, 1, r->nmetric))
 			err = table_print(t->f, table, t->o);
 		table_free(table);
 		main_table = false;
