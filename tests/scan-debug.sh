@@ -174,7 +174,8 @@ if have python3; then
 	cleanup() { kill "$server" 2>/dev/null; }
 	for _ in {1..50}; do [ -s port ] && break; sleep 0.1; done
 	gcc -O1 -g -Wl,--build-id=sha1 spin.c -o withid && strip -s withid
-	export DEBUGINFOD_URLS="http://127.0.0.1:$(cat port)" DEBUGINFOD_CACHE_PATH="$tmp/cache" DEBUGINFOD_TIMEOUT=5
+	port=$(cat port)
+	export DEBUGINFOD_URLS="http://127.0.0.1:$port" DEBUGINFOD_CACHE_PATH="$tmp/cache" DEBUGINFOD_TIMEOUT=5
 	shows "a stripped program, servers in the environment" withid '"source":null'
 	check "no server was asked" test ! -e asked
 	relax scan -j --debuginfod withid
