@@ -20,7 +20,7 @@ for row in ppc64el:powerpc64le-linux-gnu:qemu-system-ppc64 riscv64:riscv64-linux
 	fi
 	static "$gnu-gcc" test-probes "$srcdir/tests/unit/test-probes.c" "$srcdir"/probes/*.c
 	static "$gnu-gcc" soft-test "$here/soft-test.c"
-	guest "$arch" "vm-$arch" --arch "$arch" --timeout 300 --test-timeout 200 --program "$tmp/guest/test-probes" --program "$tmp/guest/soft-test" \
+	guest "$arch" "vm-$arch" --arch "$arch" --smp 2 --timeout 300 --test-timeout 200 --program "$tmp/guest/test-probes" --program "$tmp/guest/soft-test" \
 		--run "$here/probes.sh"
 done
 finish
