@@ -165,8 +165,8 @@ static void check_bytes(struct test *t)
 		if (copies && copies != 2 * p->unroll)
 			line(t->out, "bytes", SELFTEST_FAILED, "%s: %u of %u copies in the text are what is shown", p->name, copies, 2 * p->unroll);
 	}
-	line(t->out, "bytes", verified ? SELFTEST_OK : SELFTEST_FAILED, "%zu probes run exactly the bytes that `list` shows; %zu are C code or address themselves",
-	     verified, c_code);
+	line(t->out, "bytes", verified ? SELFTEST_OK : SELFTEST_FAILED,
+	     "%zu probes run exactly the bytes that `list` shows; %zu are C code or address themselves", verified, c_code);
 }
 
 static void check_chain(struct test *t)
@@ -186,7 +186,8 @@ static void check_chain(struct test *t)
 	}
 	whole = round(ratio);
 	if (whole >= 1 && fabs(ratio - whole) < CHAIN_TOLERANCE)
-		line(t->out, "add chain", SELFTEST_OK, "no PMU; a multiplication takes %.3f additions, a whole number of cycles: cycles~ can be trusted", ratio);
+		line(t->out,
+		     "add chain", SELFTEST_OK, "no PMU; a multiplication takes %.3f additions, a whole number of cycles: cycles~ can be trusted", ratio);
 	else
 		line(t->out, "add chain", SELFTEST_FAILED,
 		     "no PMU, and a multiplication takes %.3f additions, not a whole number: an emulated CPU or a very busy machine; distrust cycles~", ratio);

@@ -26,7 +26,8 @@ else
 	relax irq --module "$tmp/none.ko"
 	is "a module file that is not there" 3
 	if [ "$(id -u)" = 0 ] && have setpriv && [ -e /proc/sys/kernel/modules_disabled ]; then
-		run setpriv --reuid=65534 --regid=65534 --clear-groups "$PERF_RELAX" irq
+		for_everyone
+		run setpriv --reuid=65534 --regid=65534 --clear-groups "$for_everyone" irq
 		is "as a user" 3 err 'sudo'
 	fi
 fi

@@ -59,11 +59,12 @@ run bash -c 'ulimit -n 30 && exec "$1" ctx -r 1 -n 96 --via futex' bash "$PERF_R
 is "futexes need no descriptors" 0 out 'processes=96'
 # The limit on processes does not bind root.
 as=()
+for_everyone
 if [ "$(id -u)" -eq 0 ] && have setpriv; then
 	as=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 fi
-if [ "$(id -u)" -ne 0 ] || { [ ${#as[@]} -gt 0 ] && "${as[@]}" "$PERF_RELAX" --version >/dev/null 2>&1; }; then
-	run ${as[@]+"${as[@]}"} bash -c 'ulimit -u 40 && exec "$1" ctx -r 1 -n 96 --via futex' bash "$PERF_RELAX"
+if [ "$(id -u)" -ne 0 ] || { [ ${#as[@]} -gt 0 ] && "${as[@]}" "$for_everyone" --version >/dev/null 2>&1; }; then
+	run ${as[@]+"${as[@]}"} bash -c 'ulimit -u 40 && exec "$1" ctx -r 1 -n 96 --via futex' bash "$for_everyone"
 	is "40 processes for 96 tasks: refused" 3 noout . err '96 tasks do not fit: .*40 processes'
 else
 	skip setpriv "too few processes" "root without setpriv, or a program that others cannot execute"

@@ -242,13 +242,14 @@ fi
 
 # A thread that cannot be made ends the run with the reason.
 limited=(prlimit --nproc=1)
+for_everyone
 [ "$(id -u)" != 0 ] || limited=(setpriv --reuid=65534 --regid=65534 --clear-groups prlimit --nproc=20)
 if ! have prlimit || ! have setpriv; then
 	skip util-linux "a thread that cannot be made" "no prlimit or setpriv"
-elif [ -n "${PERF_RELAX_RUNNER:-}" ] || ! "${limited[@]}" "$PERF_RELAX" --version >/dev/null 2>&1; then
+elif [ -n "${PERF_RELAX_RUNNER:-}" ] || ! "${limited[@]}" "$for_everyone" --version >/dev/null 2>&1; then
 	skip nproc "a thread that cannot be made" "the program cannot be started under a limit of processes here"
 else
-	run "${limited[@]}" "$PERF_RELAX" lock --hint none -t 64 -r 1 --window 2
+	run "${limited[@]}" "$for_everyone" lock --hint none -t 64 -r 1 --window 2
 	is "a thread that cannot be made: error, status, reason" 4 err 'cannot make thread [0-9]+ of 64: .*ulimit -u'
 fi
 

@@ -80,11 +80,11 @@ mkdir ro && echo old >ro/r.json && chmod 555 ro
 if [ "$(id -u)" -ne 0 ]; then
 	measure -o ro/r.json none nop
 	is "a directory that cannot be written to" 4 err 'Permission denied.*choose'
-elif chmod 711 "$tmp" && have setpriv && setpriv --reuid=65534 --regid=65534 --clear-groups "$PERF_RELAX" --version >/dev/null 2>&1; then
-	run setpriv --reuid=65534 --regid=65534 --clear-groups "$PERF_RELAX" stat -q -r 3 -o ro/new.json none nop
+elif for_everyone && have setpriv && setpriv --reuid=65534 --regid=65534 --clear-groups "$for_everyone" --version >/dev/null 2>&1; then
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$for_everyone" stat -q -r 3 -o ro/new.json none nop
 	is "a directory that cannot be written to" 4 err 'Permission denied.*choose'
 	chmod 777 ro && chmod 444 ro/r.json
-	run setpriv --reuid=65534 --regid=65534 --clear-groups "$PERF_RELAX" stat -q -r 3 -o ro/r.json none nop
+	run setpriv --reuid=65534 --regid=65534 --clear-groups "$for_everyone" stat -q -r 3 -o ro/r.json none nop
 	is "a write-protected file is not replaced" 4 err 'Permission denied'
 	check "... and stays as it was" test "$(cat ro/r.json)" = old
 else

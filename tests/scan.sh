@@ -257,12 +257,12 @@ if [ "$(id -u)" -ne 0 ]; then
 	relax scan -r "$tmp/tree"
 	is "an unreadable file is told, the rest scanned" 4 err 'secret\.elf: cannot open: Permission' out '^3 hints'
 	rm -f "$tmp/tree/secret.elf"
-elif have setpriv && chmod -R go+rX "$tmp" && setpriv --reuid=65534 --clear-groups "$PERF_RELAX" --version >/dev/null 2>&1; then
+elif have setpriv && for_everyone && chmod -R go+rX "$tmp" && setpriv --reuid=65534 --clear-groups "$for_everyone" --version >/dev/null 2>&1; then
 	cp "$good" "$tmp/tree/secret.elf"
 	chmod 000 "$tmp/tree/secret.elf"
-	run setpriv --reuid=65534 --clear-groups "$PERF_RELAX" scan -r "$tmp/tree"
+	run setpriv --reuid=65534 --clear-groups "$for_everyone" scan -r "$tmp/tree"
 	is "an unreadable file is told, the rest scanned" 4 err 'secret\.elf: cannot open: Permission' out '^3 hints'
-	run setpriv --reuid=65534 --clear-groups "$PERF_RELAX" scan -p 1
+	run setpriv --reuid=65534 --clear-groups "$for_everyone" scan -p 1
 	is "another user's process: 3" 3 err 'CAP_SYS_PTRACE'
 	rm -f "$tmp/tree/secret.elf"
 else

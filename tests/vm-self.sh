@@ -46,7 +46,9 @@ boot --param WORD='a b' --run "$tmp/pass.sh" --run "$tmp/fails.sh" --run "$tmp/s
 is "one guest with all kinds of tests fails" 1 out '^pass pass$' out '^FAIL fails: status 3, reason$' out '^skip skips: status 77, nothing to do$' \
 	out '^FAIL warns: status 0, kernel log: .*WARNING: something' out '^pass allowed$' out '^FAIL hangs: status'
 check "output comes back" grep -qx 'this is a b on aarch64' "$tmp/guest-out/pass.out"
-check "the kernel log of one test is its own" test "$(grep -c 'WARNING: something' "$tmp/guest-out/warns.kmsg")" -eq 1 -a "$(grep -c WARNING "$tmp/guest-out/skips.kmsg")" -eq 0
+own=$(grep -c 'WARNING: something' "$tmp/guest-out/warns.kmsg")
+others=$(grep -c WARNING "$tmp/guest-out/skips.kmsg")
+check "the kernel log of one test is its own" test "$own" -eq 1 -a "$others" -eq 0
 boot --run "$tmp/pass.sh"
 is "a guest whose tests pass" 0
 PERF_RELAX_TEST_REQUIRE=vm run bash "$vm" --arch aarch64 --out "$tmp/guest-out" --run "$tmp/skips.sh"
