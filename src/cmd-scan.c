@@ -59,8 +59,14 @@ struct scan_worker {
 	bool streaming;
 };
 
-static volatile sig_atomic_t interrupted;
+/* Set in a signal handler, read by all threads: an atomic of a size that needs no lock anywhere. */
+static int interrupted_by;
 static struct scan_pool *signal_pool;
+
+static bool is_interrupted(void)
+{
+	return __atomic_load_n(&interrupted_by, __ATOMIC_RELAXED);
+}
 
 static const struct argp_option scan_options[] = {
 	{ "recursive", 'r', NULL, 0, "All files below the directories", 1 },
@@ -261,7 +267,7 @@ static int on_hit(void *ctx, const struct elfscan_hit *hit)
 
 	count_hint(job, hit->hint);
 	if (w->run->style.summary)
-		return interrupted;
+		return is_interrupted();
 	if (!job->out)
 		job->out = open_memstream(&job->text, &job->text_bytes);
 	if (!job->out)
@@ -269,14 +275,14 @@ static int on_hit(void *ctx, const struct elfscan_hit *hit)
 	report_scan_hit(job->out, &w->run->style, job->path, hit, first);
 	kept = ftell(job->out);
 	if (kept < 0 || (size_t)kept < KEEP_BYTES)
-		return interrupted;
+		return is_interrupted();
 	if (!w->streaming)
 		scan_pool_wait_turn(w->run->pool, job);
 	w->streaming = true;
 	fflush(job->out);
 	write_out(w->run, job);
 	rewind(job->out);
-	return interrupted || ferror(stdout);
+	return is_interrupted() || ferror(stdout);
 }
 
 static void *begin_worker(void *ctx)
@@ -432,7 +438,7 @@ static int sink_file(void *ctx, struct scan_job *job)
 {
 	struct scan_run *run = ctx;
 
-	return scan_pool_push(run->pool, job) || interrupted;
+	return scan_pool_push(run->pool, job) || is_interrupted();
 }
 
 /* The walker runs beside the workers: what it counts must not be lost between threads. */
@@ -463,13 +469,13 @@ static void scan_stdin(struct scan_run *run, const struct scan_sink *named)
 	ssize_t n;
 
 	list.list = true;
-	while ((n = getdelim(&name, &room, '\0', stdin)) > 0 && !interrupted) {
+	while ((n = getdelim(&name, &room, '\0', stdin)) > 0 && !is_interrupted()) {
 		if (name[n - 1] == '\0')
 			n--;
 		if (n && scan_walk(sink, name, run->recursive))
 			break;
 	}
-	if (ferror(stdin) && !interrupted) {
+	if (ferror(stdin) && !is_interrupted()) {
 		msg_error("cannot read names from standard input: %s", strerror(errno));
 		__atomic_fetch_add(&run->totals.n_failed, 1, __ATOMIC_RELAXED);
 	}
@@ -481,7 +487,7 @@ static void scan_named(struct scan_run *run, const struct scan_sink *sink)
 	struct scan_needed *needed = run->needed ? scan_needed_new() : NULL;
 	size_t i;
 
-	for (i = 0; i < run->n_files && !interrupted; i++) {
+	for (i = 0; i < run->n_files && !is_interrupted(); i++) {
 		if (scan_walk(sink, run->file[i], run->recursive))
 			break;
 		if (needed)
@@ -494,7 +500,7 @@ static void scan_pids(struct scan_run *run, const struct scan_sink *sink)
 {
 	size_t i;
 
-	for (i = 0; i < run->n_pids && !interrupted; i++) {
+	for (i = 0; i < run->n_pids && !is_interrupted(); i++) {
 		char name[32];
 		struct scan_job *job;
 		struct reason why;
@@ -557,7 +563,7 @@ static unsigned int allowed_cpus(void)
 
 static void on_signal(int sig)
 {
-	interrupted = sig;
+	__atomic_store_n(&interrupted_by, sig, __ATOMIC_RELAXED);
 	scan_pool_stop(signal_pool);
 }
 
@@ -574,7 +580,7 @@ static void handle_signals(struct scan_run *run)
 
 static int exit_code(const struct scan_run *run)
 {
-	if (run->totals.n_failed || run->totals.n_partial || interrupted)
+	if (run->totals.n_failed || run->totals.n_partial || is_interrupted())
 		return EXIT_FAILED;
 	if (run->totals.n_cannot)
 		return run->totals.n_scanned ? EXIT_FAILED : EXIT_CANNOT;
@@ -615,7 +621,7 @@ static int scan_all(struct scan_run *run)
 	if (run->style.summary)
 		scan_summaries_print(run->summaries, stdout, &run->style);
 	if (run->style.format == SCAN_TEXT) {
-		report_scan_totals(stdout, &run->totals, run->needed ? run->n_files : 0, interrupted);
+		report_scan_totals(stdout, &run->totals, run->needed ? run->n_files : 0, is_interrupted());
 		mention_libraries(run);
 	} else if (run->recursive && msg_verbosity > 0) {
 		report_scan_skipped(stderr, &run->totals);

@@ -16,6 +16,7 @@
 
 /* A loop around a delay loop: "look; pause a few times; look again". Longer ones do more than wait. */
 #define OUTER_BYTES_MAX 512u
+#define OUTER_STEPS_MAX 256	/* more branches than a loop of that length has; bounds the time */
 
 #define ST_START 1u	/* an instruction starts here */
 #define ST_BODY 2u	/* inside of one */
@@ -495,22 +496,40 @@ static enum elfscan_reads loop_reads(struct analysis *a, const struct isa *isa, 
 	return ELFSCAN_READS_UNKNOWN;
 }
 
-/* The same of the short loops around @h's, from the inside out. */
+static int compare_targets(const void *a, const void *b)
+{
+	const struct branch *x = a, *y = b;
+
+	return x->to < y->to ? -1 : x->to > y->to;
+}
+
+/*
+ * The same of the short loops around @h's. The branches are in order of their targets by now; a loop of at most
+ * OUTER_BYTES_MAX around @h begins not far before it.
+ */
 static enum elfscan_reads outer_reads(struct analysis *a, const struct isa *isa, const uint8_t *code,
 				      const struct code_hit *h)
 {
 	enum elfscan_reads reads = h->reads;
+	uint32_t from = h->loop_end > OUTER_BYTES_MAX ? h->loop_end - OUTER_BYTES_MAX : 0;
+	size_t low = 0, high = a->n_branches, steps;
 	const char *why;
-	size_t i;
 
-	for (i = 0; i < a->n_branches && reads != ELFSCAN_READS_YES; i++) {
-		const struct branch *b = &a->branch[i];
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
 
-		if (b->from_end - b->to > OUTER_BYTES_MAX)
+		if (a->branch[mid].to < from)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	for (steps = 0; low < a->n_branches && reads != ELFSCAN_READS_YES && steps < OUTER_STEPS_MAX; low++, steps++) {
+		const struct branch *b = &a->branch[low];
+		uint32_t bytes = b->from_end - b->to;
+
+		if (b->to > h->loop_start)
 			break;
-		a->decoded_bytes++;
-		if (b->from_end - b->to > h->loop_end - h->loop_start && b->to <= h->loop_start &&
-		    b->from_end >= h->loop_end)
+		if (bytes > h->loop_end - h->loop_start && bytes <= OUTER_BYTES_MAX && b->from_end >= h->loop_end)
 			reads = loop_reads(a, isa, code, b->to, b->from_end, &why);
 	}
 	return reads;
@@ -521,6 +540,8 @@ static void inspect_loops(struct analysis *a, const struct isa *isa, const uint8
 {
 	size_t i;
 
+	if (a->n_branches)
+		qsort(a->branch, a->n_branches, sizeof(a->branch[0]), compare_targets);
 	for (i = 0; i < a->n_hits; i++) {
 		struct code_hit *h = &a->hit[i];
 

@@ -17,6 +17,9 @@
 
 #include "elfscan-private.h"
 
+/* libdwfl looks through all symbols for each name: after so many hits in one file they are named by its own symbols only. */
+#define DEBUG_NAMES_MAX 10000
+
 struct elfscan {
 	struct elfscan_options options;
 	struct analysis analysis;
@@ -143,7 +146,8 @@ static void name_hit(struct elfscan *scan, const struct region *region, uint64_t
 	const struct range *r = ranges_name(&scan->ranges, addr, region->addr, &h->name_from);
 	struct symbol_place place;
 
-	if (h->name_from != ELFSCAN_NAME_SYMTAB && !scan->ranges.have_symtab && scan->fd >= 0 && symbols_of(scan) &&
+	if (h->name_from != ELFSCAN_NAME_SYMTAB && !scan->ranges.have_symtab && scan->fd >= 0 &&
+	    scan->result->n_hits < DEBUG_NAMES_MAX && symbols_of(scan) &&
 	    symbols_find(scan->symbols, shown, &place) && place.name &&
 	    (place.size_bytes || h->name_from == ELFSCAN_NAME_NONE)) {
 		if (h->name_from != ELFSCAN_NAME_DYNSYM) {

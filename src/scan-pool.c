@@ -58,7 +58,7 @@ static void *work(void *arg)
 		if (p->taken == p->pushed)
 			break;
 		job = p->ring[p->taken++ % RING];
-		if (!p->stop) {
+		if (!scan_pool_stopped(p)) {
 			pthread_mutex_unlock(&p->lock);
 			p->ops.run(state, job);
 			pthread_mutex_lock(&p->lock);
@@ -66,7 +66,7 @@ static void *work(void *arg)
 		job->done = true;
 		while (p->turn < p->taken && p->ring[p->turn % RING]->done) {
 			job = p->ring[p->turn % RING];
-			if (!p->stop)
+			if (!scan_pool_stopped(p))
 				p->ops.finish(p->ops.ctx, job);
 			scan_job_free(job);
 			p->turn++;
@@ -102,9 +102,9 @@ int scan_pool_push(struct scan_pool *p, struct scan_job *job)
 	bool stop;
 
 	pthread_mutex_lock(&p->lock);
-	while (p->pushed - p->turn >= RING && !p->stop)
+	while (p->pushed - p->turn >= RING && !scan_pool_stopped(p))
 		pthread_cond_wait(&p->changed, &p->lock);
-	stop = p->stop;
+	stop = scan_pool_stopped(p);
 	if (!stop) {
 		job->seq = p->pushed;
 		p->ring[p->pushed++ % RING] = job;
