@@ -172,8 +172,11 @@ static void print_unsettled(FILE *f, const struct result_diff *d, const struct d
 		snprintf(needed, sizeof(needed), "about %.0f rounds a side would settle it", ceil(row->c.rounds_needed));
 	else
 		snprintf(needed, sizeof(needed), "more of the same alone would not settle it");
-	report_wrap(f, o, "  ", 4, "%s: %s or more would have been seen; %s", who,
-		    report_size_text(row->c.detectable, &row->c, unit ? unit : "", seen, sizeof(seen)), needed);
+	if (!isfinite(row->c.detectable))
+		report_wrap(f, o, "  ", 4, "%s: so little data shows no effect of any size; %s", who, needed);
+	else
+		report_wrap(f, o, "  ", 4, "%s: %s or more would have been seen; %s", who,
+			    report_size_text(row->c.detectable, &row->c, unit ? unit : "", seen, sizeof(seen)), needed);
 }
 
 /* What could not be told, what these runs would have seen (four times out of five), and what would settle it. */

@@ -362,23 +362,25 @@ static void print_null(const struct text_report *t, size_t condition)
 	const struct result *r = t->r;
 	const struct result_comparison *null = result_find_null(r, condition, t->headline);
 	const char *unit = r->metric[t->headline].unit ? r->metric[t->headline].unit : "";
-	char effect[192], reach[96], name[64];
-	double low, high;
+	char effect[192], reach[160], size[96], name[64];
+	double reached;
 
 	if (!null) {
 		if (r->narm > 1)
 			report_wrap(t->f, t->o, "null control: ", 14, "none in this run (no arm is there twice)");
 		return;
 	}
-	low = fabs(null->c.interval.low);
-	high = fabs(null->c.interval.high);
-	report_wrap(t->f, t->o, "null control: ", 14,
-		    "%s against %s (the same %s): %s %s, %s; nothing finer than %s counts as an effect here",
-		    r->arm[null->arm].name, r->arm[null->reference].name,
-		    r->arm[null->arm].bytes ? "bytes" : "thing twice",
-		    report_metric_name(&r->metric[t->headline], name, sizeof(name)),
-		    report_effect_text(&null->c, unit, t->o, effect, sizeof(effect)), verdict_name(null->c.verdict),
-		    report_size_text(low > high ? low : high, &null->c, unit, reach, sizeof(reach)));
+	report_effect_text(&null->c, unit, t->o, effect, sizeof(effect));
+	report_metric_name(&r->metric[t->headline], name, sizeof(name));
+	reached = fmax(fabs(null->c.interval.low), fabs(null->c.interval.high));
+	if (isfinite(reached))
+		snprintf(reach, sizeof(reach), "nothing finer than %s counts as an effect here",
+			 report_size_text(reached, &null->c, unit, size, sizeof(size)));
+	else
+		snprintf(reach, sizeof(reach), "too few rounds to know the tool's own error");
+	report_wrap(t->f, t->o, "null control: ", 14, "%s against %s (the same %s): %s %s, %s; %s", r->arm[null->arm].name,
+		    r->arm[null->reference].name, r->arm[null->arm].bytes ? "bytes" : "thing twice", name, effect,
+		    verdict_name(null->c.verdict), reach);
 }
 
 static void print_rule(const struct text_report *t, size_t condition)
@@ -487,10 +489,15 @@ static void print_cannot_tell(const struct text_report *t, size_t condition, siz
 				 ceil(c->rounds_needed), ceil(c->rounds_needed) * r->elapsed_s / (double)rounds);
 		else
 			snprintf(needed, sizeof(needed), "about %.0f rounds would settle it", ceil(c->rounds_needed));
-		report_wrap(t->f, t->o, "cannot tell: ", 13,
-			    "%s, %s: smallest effect that this run would have seen: %s; %s", r->arm[a].name,
-			    report_metric_name(&r->metric[metric], name, sizeof(name)),
-			    report_size_text(c->detectable, c, unit, seen, sizeof(seen)), needed);
+		report_size_text(c->detectable, c, unit, seen, sizeof(seen));
+		report_metric_name(&r->metric[metric], name, sizeof(name));
+		if (isfinite(c->detectable))
+			report_wrap(t->f, t->o, "cannot tell: ", 13,
+				    "%s, %s: smallest effect that this run would have seen: %s; %s", r->arm[a].name, name,
+				    seen, needed);
+		else
+			report_wrap(t->f, t->o, "cannot tell: ", 13, "%s, %s: so little data shows no effect of any size; %s",
+				    r->arm[a].name, name, needed);
 	}
 	if (lines > REPORT_LINES)
 		report_wrap(t->f, t->o, "cannot tell: ", 13, "and %zu more", lines - REPORT_LINES);

@@ -183,12 +183,15 @@ char *report_effect_text(const struct comparison *c, const char *unit, const str
 		}
 		snprintf(buf, size, "%s %s [%s, %s]", middle, unit, low, high);
 	} else if (fabs(i->estimate) > FACTOR_FROM) {
-		char number[3][48];
+		char number[48];
 
-		snprintf(buf, size, "%s%s [%s, %s]", o->ascii ? "x" : "\u00d7",
-			 util_format_significant(exp(i->estimate), 4, number[0], 48),
-			 util_format_significant(exp(i->low), 4, number[1], 48),
-			 util_format_significant(exp(i->high), 4, number[2], 48));
+		snprintf(middle, sizeof(middle), "%s", util_format_significant(exp(i->estimate), 4, number, sizeof(number)));
+		snprintf(low, sizeof(low), "%s", util_format_significant(exp(i->low), 4, number, sizeof(number)));
+		if (isinf(i->high))
+			snprintf(high, sizeof(high), "%s", o->ascii ? "inf" : "\u221e");
+		else
+			snprintf(high, sizeof(high), "%s", util_format_significant(exp(i->high), 4, number, sizeof(number)));
+		snprintf(buf, size, "%s%s [%s, %s]", o->ascii ? "x" : "\u00d7", middle, low, high);
 	} else {
 		double lo = 100 * expm1(i->low), hi = 100 * expm1(i->high);
 		int decimals = percent_decimals((hi - lo) / 2);

@@ -483,7 +483,8 @@ int result_diff(const struct result *old, const struct result *new, const struct
 		size_t other = result_find_metric(new, old->metric[m].name);
 		char *reason;
 
-		if (o->metric && strcmp(o->metric, old->metric[m].name))
+		/* details are for looking at: each one more comparison is one more chance finding */
+		if (o->metric ? strcmp(o->metric, old->metric[m].name) != 0 : old->metric[m].detail)
 			continue;
 		if (other == SIZE_MAX) {
 			name_lonely_metric(d, DIFF_OLD, m);
@@ -497,7 +498,7 @@ int result_diff(const struct result *old, const struct result *new, const struct
 	}
 	for (size_t m = 0; m < new->nmetric; m++)
 		if (result_find_metric(old, new->metric[m].name) == SIZE_MAX &&
-		    (!o->metric || !strcmp(o->metric, new->metric[m].name)))
+		    (o->metric || !new->metric[m].detail) && (!o->metric || !strcmp(o->metric, new->metric[m].name)))
 			name_lonely_metric(d, DIFF_NEW, m);
 	free_pairing(&arms);
 	free_pairing(&conditions);

@@ -41,7 +41,7 @@ struct result_diff {
 
 struct diff_options {
 	double margin, level;	/* margin < 0, level <= 0: as the old result's rule says */
-	const char *metric;	/* only this one; NULL: all */
+	const char *metric;	/* only this one; NULL: all but the details */
 	bool partial;		/* use partial results too */
 };
 

@@ -113,6 +113,12 @@ is "without a direction it goes up, which is no failure" 0 out 'none.* up' noout
 relax diff --fail-on change none.json none-more.json
 is "... unless --fail-on change" 1
 
+make detail.json 'd["metrics"][1]["detail"] = True'
+relax diff detail.json detail.json
+is "details are not compared" 0 out ' ns ' noout ' ticks '
+relax diff --metric ticks detail.json detail.json
+is "... unless named" 0 out ' ticks '
+
 # Conditions that differ come before any verdict.
 make other.json 'd["env"].update(cpu_model="Model B", kernel="6.6.0", ticks_mhz="2000.2")
 arm(d, "pause")["bytes"] = "f3 f3 90"

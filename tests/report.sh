@@ -123,7 +123,6 @@ source=$(find /usr/src -maxdepth 2 -name 'linux-source-*.tar.xz' 2>/dev/null | s
 linter='*/tools/perf/tests/shell/lib/perf_json_output_lint.py'
 if [ -n "$source" ] && tar -xJf "$source" --strip-components=1 --wildcards --occurrence=1 "$linter" 2>/dev/null; then
 	check "stat -j: there are lines to judge" test -s json.lines
-	check "stat -j: there are lines to judge" test -s json.lines
 	check "stat -j: perf's own linter accepts it" python3 tools/perf/tests/shell/lib/perf_json_output_lint.py --event <json.lines
 else
 	skip perf-source "stat -j by perf's own linter" "no kernel source package under /usr/src"
