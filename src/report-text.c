@@ -390,7 +390,7 @@ static void print_rule(const struct text_report *t, size_t condition)
 	char margin[48], looks[96] = "";
 	size_t compared = result_comparisons_counted(r);
 
-	if (!compared)
+	if (!compared && !result_find_null(r, condition, t->headline))
 		return;
 	snprintf(margin, sizeof(margin), "%.4g", 100 * r->rule.margin);
 	if (c->looks_planned)
