@@ -14,6 +14,12 @@
 
 #include "experiment.h"
 
+/* Words of the result file. */
+static const char *const end_name[] = {
+	[EXPERIMENT_SETTLED] = "settled", [EXPERIMENT_ROUNDS] = "rounds", [EXPERIMENT_BUDGET] = "budget",
+	[EXPERIMENT_INTERRUPTED] = "interrupted", [EXPERIMENT_ERROR] = "error",
+};
+
 static const int caught[] = { SIGINT, SIGTERM, SIGHUP };
 static struct sigaction old_action[ARRAY_SIZE(caught)];
 static volatile sig_atomic_t interrupted;
@@ -227,6 +233,7 @@ int experiment_run(struct experiment *e, enum experiment_end *end, struct reason
 	}
 	if (r->partial)
 		result_warn(r, WARN_PARTIAL, NULL);
+	result_condition_end(r, e->condition, end_name[*end], e->rounds ? 0 : looks.count, e->rounds ? 0 : e->looks_done);
 	r->elapsed_s += e->elapsed_s;
 out:
 	free(order);
