@@ -338,7 +338,18 @@ double lock_run_idle_ns(uint64_t iters)
 
 uint64_t lock_run_idle_iters(double ns)
 {
-	double one = (lock_run_idle_ns(4000) - lock_run_idle_ns(2000)) / 2000;
+	double shorter = INFINITY, longer = INFINITY, one;
 
-	return one > 0 ? (uint64_t)llround(ns / one) : 0;
+	if (ns <= 0)
+		return 0;
+	/* What disturbs a loop only makes it longer: the shortest of several, taken in turn, is its own time, on a busy machine too. */
+	for (int i = 0; i < 5; i++) {
+		shorter = fmin(shorter, lock_run_idle_ns(2000));
+		longer = fmin(longer, lock_run_idle_ns(4000));
+	}
+	one = (longer - shorter) / 2000;
+	/* Still no difference: the loop's own overhead is small beside 4000 passes, so that the plain quotient serves. */
+	if (one <= 0)
+		one = longer / 4000;
+	return (uint64_t)fmax(1, round(ns / one));
 }

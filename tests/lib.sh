@@ -164,6 +164,11 @@ for_everyone() {
 	[ -x "$for_everyone" ] || { chmod 711 "$tmp" && cp "$PERF_RELAX" "$for_everyone" && chmod 755 "$for_everyone"; } || broken "no copy of $PERF_RELAX"
 }
 
+# instrumented: is the program built with a sanitizer? Those read clocks and memory of their own.
+instrumented() {
+	nm -D "$PERF_RELAX" 2>/dev/null | grep -qE '__(a|t|ub)san_'
+}
+
 # have CMD: is there such a program? The administrator's directories count too.
 have() {
 	PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1

@@ -10,7 +10,7 @@
 shim=$tmp/perf-shim.so
 ${CC:-cc} -shared -fPIC -O1 -D_GNU_SOURCE -o "$shim" "$srcdir/tests/shim/perf-shim.c" -ldl 2>"$tmp/cc" ||
 	skip_all cc "the shim cannot be built: $(head -n 1 "$tmp/cc")"
-if nm -D "$PERF_RELAX" 2>/dev/null | grep -q __asan_; then
+if instrumented; then
 	skip_all no-sanitizer "a sanitized program wants its own library first, before the shim"
 fi
 never='[^a-z]-?nan[^a-z]|egmentation|ssertion'

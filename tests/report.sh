@@ -86,7 +86,7 @@ if [ -c /dev/full ]; then
 fi
 
 # Memory stays linear and small however large the result is: 100,000 rows in less than 1 kB each (and the bare program).
-if [ -z "${PERF_RELAX_RUNNER:-}" ] && ! nm -D "$PERF_RELAX" 2>/dev/null | grep -q __asan; then
+if [ -z "${PERF_RELAX_RUNNER:-}" ] && ! instrumented; then
 	many large.json 100000 6
 	for format in text csv; do
 		check "100,000 rows as $format" python3 - "$PERF_RELAX" "$format" <<'END'
@@ -100,7 +100,7 @@ sys.exit(rows < 100000 or used > 100000 * 1024 + (16 << 20))
 END
 	done
 else
-	skip native "memory of 100,000 rows" "the program is emulated or instrumented"
+	skip uninstrumented "memory of 100,000 rows" "the program is emulated or instrumented"
 fi
 
 # stat -x and -j as perf's own checks want them: 6 separators, and its linter of JSON.
