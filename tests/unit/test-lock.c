@@ -70,7 +70,7 @@ static void *work(void *arg)
 
 static void sleep_ms(unsigned int ms)
 {
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
+	struct timespec t = { .tv_sec = (time_t)(ms / 1000), .tv_nsec = (long)(ms % 1000) * 1000000 };
 
 	nanosleep(&t, NULL);
 }
