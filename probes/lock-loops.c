@@ -69,7 +69,10 @@ ALWAYS_INLINE void count(struct lock_thread *t)
  * Ordered on both sides. Without a counter all readings are 0, and whoever measures sees no ticks
  * (meters.ticks_usable).
  */
-#define TICKS() arch_ticks_begin()
+#define TICKS() (have_ticks ? arch_ticks_begin() : 0)
+
+/* Reading the counter may end the process: under PR_TSC_SIGSEGV, or where the kernel keeps it (arm). Found out once, under a guard. */
+static bool have_ticks;
 
 /* Under the lock: when it was got, and from whom. */
 ALWAYS_INLINE void got_it(struct lock_shared *s, struct lock_thread *t, struct lock_event *event)
@@ -389,6 +392,7 @@ int lock_prepare(const struct lock_pair *p, struct lock_shared *s, struct lock_t
 	s->owner = 0;
 	s->released = 0;
 	s->threads = threads;
+	have_ticks = !probe_ticks_why();
 	store(&s->stop, 0);
 	for (unsigned int i = 0; i < n; i++) {
 		struct lock_thread *t = &threads[i];
