@@ -146,10 +146,7 @@ static _Noreturn void child(char *const *argv, pid_t parent, int report, const s
 
 static double now_s(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC_RAW, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+	return (double)util_clock_ns(CLOCK_MONOTONIC_RAW) * 1e-9;
 }
 
 static double seconds(const struct timeval *t)

@@ -42,10 +42,7 @@ static void escape(int sig)
 
 uint64_t lock_now_ns(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return util_clock_ns(CLOCK_MONOTONIC);
 }
 
 static double since_s(uint64_t start_ns)

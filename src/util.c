@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "util.h"
@@ -239,6 +240,19 @@ char *util_format_significant(double x, int digits, char *buf, size_t size)
 	before = (int)floor(log10(magnitude)) + 1;
 	snprintf(buf, size, "%.*f", digits > before ? digits - before : 0, x);
 	return buf;
+}
+
+uint64_t util_clock_ns(int clock)
+{
+	/* 32-bit systems have a second call, for times beyond 2038. */
+#ifdef SYS_clock_gettime64
+	struct { long long sec, nsec; } now = { 0, 0 };
+	long err = syscall(SYS_clock_gettime64, clock, &now);
+#else
+	struct { long sec, nsec; } now = { 0, 0 };
+	long err = syscall(SYS_clock_gettime, clock, &now);
+#endif
+	return err ? 0 : (uint64_t)now.sec * UINT64_C(1000000000) + (uint64_t)now.nsec;
 }
 
 long util_read_file(const char *path, char *buf, size_t size)

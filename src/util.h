@@ -93,6 +93,12 @@ char *cpulist_format(const struct cpulist *list);
 void cpulist_add(struct cpulist *list, int cpu);
 void cpulist_free(struct cpulist *list);
 
+/*
+ * A clock in ns, by system call on purpose: the vDSO reads the time-stamp counter, which ends a process that PR_SET_TSC forbids it (meter.c, for blocks
+ * that are worth it, asks first). 0 when the kernel has no such clock.
+ */
+uint64_t util_clock_ns(int clock);
+
 /* Read a small file (at most @size - 1 bytes), final newline removed. Returns the length or -errno. */
 long util_read_file(const char *path, char *buf, size_t size);
 int util_read_u64(const char *path, uint64_t *out);

@@ -57,6 +57,10 @@ elif [ "$(uname -m)" = x86_64 ]; then
 		is "a forbidden TSC: list says so" 0 out 'ticks +<not supported>'
 		run env LD_PRELOAD="$tmp/no-tsc.so" "$PERF_RELAX" stat -r 6 --time 2 rdtsc
 		is "a forbidden TSC: rdtsc is refused by name" 3 err 'rdtsc'
+		run env LD_PRELOAD="$tmp/no-tsc.so" "$PERF_RELAX" lock -r 3 --hint none
+		is "a forbidden TSC: lock goes on without latencies" 0 out 'acquisitions' noout "$never"
+		run env LD_PRELOAD="$tmp/no-tsc.so" "$PERF_RELAX" run -r 3 -- true
+		is "a forbidden TSC: run goes on" 0 err 'wall' noerr "$never"
 	else
 		skip cc "a forbidden TSC" "no shared object can be built: $(head -n 1 "$tmp/cc")"
 	fi
