@@ -88,21 +88,6 @@ static error_t parse_fail_on(struct fail_rule *rule, const char *text)
 	return status;
 }
 
-static error_t parse_format(struct report_options *o, const char *text)
-{
-	static const char *const names[] = {
-		[REPORT_TEXT] = "text", [REPORT_CSV] = "csv", [REPORT_MARKDOWN] = "markdown", [REPORT_JSON] = "json",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(text, names[i])) {
-			o->format = (enum report_format)i;
-			return 0;
-		}
-	msg_error("--format %s: it is one of text, csv, markdown, json", text);
-	return EXIT_USAGE;
-}
-
 static error_t parse_diff(int key, char *arg, struct argp_state *state)
 {
 	struct diff_run *d = state->input;
@@ -130,7 +115,7 @@ static error_t parse_diff(int key, char *arg, struct argp_state *state)
 		d->options.partial = true;
 		break;
 	case KEY_FORMAT:
-		status = parse_format(&d->report, arg);
+		status = options_format(&d->report, arg);
 		break;
 	case 'x':
 		if (!*arg) {

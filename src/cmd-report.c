@@ -31,21 +31,6 @@ static const struct argp_option options[] = {
 	{ 0 }
 };
 
-static error_t parse_format(struct report_options *o, const char *text)
-{
-	static const char *const names[] = {
-		[REPORT_TEXT] = "text", [REPORT_CSV] = "csv", [REPORT_MARKDOWN] = "markdown", [REPORT_JSON] = "json",
-	};
-
-	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
-		if (!strcmp(text, names[i])) {
-			o->format = (enum report_format)i;
-			return 0;
-		}
-	msg_error("--format %s: it is one of text, csv, markdown, json", text);
-	return EXIT_USAGE;
-}
-
 static error_t parse_report(int key, char *arg, struct argp_state *state)
 {
 	struct report_run *run = state->input;
@@ -53,7 +38,7 @@ static error_t parse_report(int key, char *arg, struct argp_state *state)
 
 	switch (key) {
 	case KEY_FORMAT:
-		status = parse_format(&run->report, arg);
+		status = options_format(&run->report, arg);
 		break;
 	case 'x':
 		if (!*arg) {

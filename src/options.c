@@ -144,6 +144,21 @@ static error_t parse_help(int key, char *arg, struct argp_state *state)
 
 const struct argp options_help_argp = { .options = help_options, .parser = parse_help };
 
+int options_format(struct report_options *o, const char *text)
+{
+	static const char *const names[] = {
+		[REPORT_TEXT] = "text", [REPORT_CSV] = "csv", [REPORT_MARKDOWN] = "markdown", [REPORT_JSON] = "json",
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(names); i++)
+		if (!strcmp(text, names[i])) {
+			o->format = (enum report_format)i;
+			return 0;
+		}
+	msg_error("--format %s: it is one of text, csv, markdown, json", text);
+	return EXIT_USAGE;
+}
+
 void options_measure_free(struct measure_options *o)
 {
 	free(o->events);

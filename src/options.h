@@ -5,6 +5,7 @@
 
 #include <argp.h>
 
+#include "report.h"
 #include "topology.h"
 #include "verdict.h"
 
@@ -31,6 +32,9 @@ extern const struct argp options_event_argp;
 
 /* -h, for every command: prints the help and exits 0. Child parser without input. */
 extern const struct argp options_help_argp;
+
+/* The argument of --format into @o. 0, or EXIT_USAGE with the message printed. */
+int options_format(struct report_options *o, const char *text);
 
 void options_measure_free(struct measure_options *o);
 
